@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { HOUR_S } from './chain/time.ts';
 import type { JobName } from './compose/jobs.ts';
 import { map, rowsSeen } from './evidence/reading.ts';
+import { WITHOUT_WATCH } from './evidence/waiting.ts';
 import { collectors } from './features/collectors/feature.ts';
 import { indexing } from './features/indexing/feature.ts';
 import { series } from './features/series/feature.ts';
@@ -683,7 +684,7 @@ test.each(TRIED_WORKS.map((work) => [work.name, work] as const))('%s', async (_,
           for (const name of jobs) {
             const job = service.parts.jobs.find((one) => one.name === name);
             if (job === undefined) throw new Error(`test: no job ${name}`);
-            if (!running.has(name)) running.set(name, job.start());
+            if (!running.has(name)) running.set(name, job.start(WITHOUT_WATCH));
           }
           await vi.waitFor(until, WAIT);
         },

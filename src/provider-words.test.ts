@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { WITHOUT_WATCH } from './evidence/waiting.ts';
 import { askWords, openWords, type Settings } from './provider-words.suite.ts';
 import { evm } from './testing/addresses.ts';
 import { PAIRS } from './testing/bridge-pairs.ts';
@@ -372,7 +373,7 @@ test.each(OBSERVED)(
       const provider = await startFaulty(fault);
       const service = await open({ [name]: `${provider.url}/${PATH_KEY}` });
       const job = service.parts.jobs.find((one) => one.name === 'observing');
-      const running = job?.start();
+      const running = job?.start(WITHOUT_WATCH);
       try {
         await vi.waitFor(() => expect(service.logged()).toContain(ROUND_ENDED), POLL);
         expect(provider.asked()).toBeGreaterThan(0);

@@ -17,6 +17,7 @@ import type { AnyRoute, AnyStreamRoute, StreamHandler } from '../contract/stream
 import { listOrNone } from '../evidence/measure.ts';
 import type { Partly } from '../evidence/reading.ts';
 import type { ImportOrigin } from '../evidence/source.ts';
+import type { WatchRun } from '../evidence/waiting.ts';
 import type { LeakPorts } from '../features/access/leaked-keys.route.ts';
 import type { PaymentPorts } from '../features/access/payment-webhook.route.ts';
 import type { PlanView } from '../features/access/pricing.route.tsx';
@@ -179,7 +180,7 @@ export type Page<G> = {
 export type Job = {
   readonly name: JobName;
   readonly role?: 'serve' | 'any';
-  readonly start: () => { stop: () => Promise<void> };
+  readonly start: (watch: WatchRun) => { stop: () => Promise<void> };
 };
 
 /** A source that may be left unset, and what its absence means for the answers. */

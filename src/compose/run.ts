@@ -2,6 +2,7 @@
 
 import type { Config } from '../config.ts';
 import { Read } from '../evidence/reading.ts';
+import { WITHOUT_WATCH } from '../evidence/waiting.ts';
 import { access } from '../features/access/feature.ts';
 import { commandHandler } from '../operator/operate.ts';
 import { becomeOwner, type Ownership } from '../operator/owner.ts';
@@ -60,14 +61,24 @@ async function startRoles(
   opened.add('jobs', jobs.closeAll);
   const serving = roles.includes('serve') ? await serve(config, parts, log, opened) : null;
   const demo = world !== null && serving !== null ? await world.furnish(parts, serving.url) : null;
-  for (const { name, role = 'work', start } of parts.jobs) {
-    if (role === 'any' || roles.includes(role)) jobs.add(name, start().stop);
-  }
+  startJobs(parts, roles, jobs);
   const lines =
     world !== null && demo !== null
       ? announceSimulated(demo, config, world.signInLink(parts, demo))
       : await announceLive(config, parts, serving === null ? null : serving.url);
   for (const line of lines) process.stdout.write(`${line}\n`);
+}
+
+/** Starts the jobs of the roles, each of whose runs is a span where traces are made. */
+export function startJobs(
+  { jobs, tracing }: Pick<ProcessParts, 'jobs' | 'tracing'>,
+  roles: readonly Role[],
+  started: Pick<Closings, 'add'>,
+): void {
+  for (const { name, role = 'work', start } of jobs) {
+    if (role !== 'any' && !roles.includes(role)) continue;
+    started.add(name, start(tracing === null ? WITHOUT_WATCH : tracing.job(name)).stop);
+  }
 }
 
 // Embedded stores have one owner. A process on shared stores alone needs no seat.

@@ -121,6 +121,46 @@ describe('a request with a reading and a call to a provider', () => {
   });
 });
 
+describe('a run of a job', () => {
+  test('says how it ended; one that found nothing to do leaves no span', async () => {
+    const watch = begin().job('deployers');
+    expect(
+      await watch(
+        async () => 7,
+        () => 'idle',
+      ),
+    ).toBe(7);
+    await watch(OK, () => 'done');
+    await watch(OK, () => 'failed');
+    const fault = new Error('a bug');
+    const broken = watch(
+      () => Promise.reject(fault),
+      () => 'done',
+    );
+    await expect(broken).rejects.toBe(fault);
+    await spans.close();
+    const said = collector.spans().map(({ name, attributes, status }) => {
+      return [name, attributes.at(-1)?.value, status.code];
+    });
+    expect(said).toEqual([
+      ['job deployers', { stringValue: 'done' }, 0],
+      ['job deployers', { stringValue: 'failed' }, 2],
+      ['job deployers', { stringValue: 'fault' }, 2],
+    ]);
+    expect(new Set(collector.spans().map(({ traceId }) => traceId)).size).toBe(3);
+  });
+
+  test('that is not in the share leaves none, nor do its calls', async () => {
+    const watch = begin(0).job('deployers');
+    await watch(
+      () => new Promise((done) => get('http://127.0.0.1:1/').once('error', done)),
+      () => 'done',
+    );
+    await spans.close();
+    expect(collector.bodies()).toBe('');
+  });
+});
+
 describe('which requests are traced', () => {
   test.each([
     ['of a caller who leaves it out', `00-${TRACE}-${ABOVE}-00`, 0],

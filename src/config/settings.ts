@@ -165,13 +165,14 @@ const SERVING = {
   EXHIBIT_OTLP_URL: optional(
     WEB_URL,
     'A collector of OpenTelemetry traces: its root, under which `/v1/traces` takes OTLP as JSON. ' +
-      'A trace names routes, ports and hosts of providers, and never what was asked for.',
+      'A trace names routes, jobs, ports and hosts of providers, and never what was asked for.',
     { unset: 'none is made' },
   ),
   EXHIBIT_TRACED_PERCENT: withInitial(
     '100',
     whole(0, 100, 'a share of the requests'),
-    'Of how many requests in a hundred a trace is made, where `EXHIBIT_OTLP_URL` is set.',
+    'Of how many requests and runs of jobs in a hundred a trace is made, where ' +
+      '`EXHIBIT_OTLP_URL` is set.',
   ),
   EXHIBIT_PROXY_URL: optional(
     WEB_URL,

@@ -169,6 +169,15 @@ export function untilStopped(work: (signal: AbortSignal) => Promise<unknown>): B
   };
 }
 
+/** How a run of a job ended; `idle`: it found nothing to do. */
+export type RunEnd = 'done' | 'idle' | 'failed';
+
+/** Does one run of a job where somebody looks at how long it takes and how it ends. */
+export type WatchRun = <T>(run: () => Promise<T>, endOf: (result: T) => RunEnd) => Promise<T>;
+
+/** Nobody looks. */
+export const WITHOUT_WATCH: WatchRun = (run) => run();
+
 /** The pace of rounds, and who hears of what went wrong in one. */
 export type RoundPace<W> = {
   /** The pause after each round. */
@@ -178,20 +187,21 @@ export type RoundPace<W> = {
   readonly onFault: (why: W) => void;
   /** A bug ends its round alone. */
   readonly onBug: (fault: unknown) => void;
+  readonly watch?: WatchRun;
 };
 
 const MS_PER_S = 1_000;
 
 /** Round after round until it is stopped. A round gives why it could not be done, or `null`. */
 export function repeatRounds<W extends Pick<Why, 'reason'>>(
-  { everyS, sleep, onFault, onBug }: RoundPace<W>,
+  { everyS, sleep, onFault, onBug, watch = WITHOUT_WATCH }: RoundPace<W>,
   round: (signal: AbortSignal) => Promise<W | null>,
 ): BoundedTask {
   return untilStopped(async (signal) => {
     let before: string | null = null;
     while (!signal.aborted) {
       try {
-        const why = await round(signal);
+        const why = await watch(() => round(signal), endOfRound);
         if (why !== null && why.reason !== before) onFault(why);
         before = why === null ? null : why.reason;
       } catch (error) {
@@ -200,4 +210,8 @@ export function repeatRounds<W extends Pick<Why, 'reason'>>(
       await sleep(everyS * MS_PER_S, signal);
     }
   });
+}
+
+function endOfRound(why: object | null): RunEnd {
+  return why === null ? 'done' : 'failed';
 }

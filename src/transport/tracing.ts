@@ -1,11 +1,12 @@
-// Traces: a span for each request, each reading of a port and each call to a provider made for it,
-// kept in a bounded list until they are exported. A span names what was asked by the template of
-// its route, by port and method, by scheme and host: never an address, a key, a path or a query.
+// Traces: a span for each request, each run of a job, each reading of a port and each call to a
+// provider made for them, handed over as it ends. A span names what was asked by the template of
+// its route, by job, by port and method, by scheme and host: never an address, a key or a query.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { WatchRun } from '../evidence/waiting.ts';
 
 /** The kinds of OTLP. */
 export const SPAN_KIND = { internal: 1, server: 2, client: 3 } as const;
@@ -39,7 +40,9 @@ export type Tracing = {
     of: TracedRequest,
     work: () => Promise<T>,
   ) => Promise<T>;
-  /** Runs one reading; outside of a request no span is made. */
+  /** Does each run of a job under a span of its own; one that was idle leaves none. */
+  readonly job: (name: string) => WatchRun;
+  /** Runs one reading; outside of a request and of a job no span is made. */
   readonly reading: <T>(port: string, method: string, call: () => T) => T;
   /** Runs work of which no span is made. */
   readonly untraced: <T>(work: () => T) => T;
@@ -115,6 +118,23 @@ export function tracing(share: number, keep: (span: TraceSpan) => void): Tracing
         return said;
       } catch (fault) {
         end(begun, { ...rest, facts, isError: true });
+        throw fault;
+      }
+    },
+    job: (name) => async (run, endOf) => {
+      const begun = began(undefined);
+      if (begun === null) return current.run(null, run);
+      const keepAs = (outcome: string, isError: boolean) => {
+        const facts = { job: name, outcome };
+        end(begun, { name: `job ${name}`, kind: SPAN_KIND.internal, facts, isError });
+      };
+      try {
+        const result = await current.run(begun, run);
+        const outcome = endOf(result);
+        if (outcome !== 'idle') keepAs(outcome, outcome === 'failed');
+        return result;
+      } catch (fault) {
+        keepAs('fault', true);
         throw fault;
       }
     },

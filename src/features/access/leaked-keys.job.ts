@@ -3,7 +3,13 @@
 
 import { Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type BoundedTask, type RoundPace, repeatRounds } from '../../evidence/waiting.ts';
+import {
+  type BoundedTask,
+  type RoundPace,
+  repeatRounds,
+  type WatchRun,
+  WITHOUT_WATCH,
+} from '../../evidence/waiting.ts';
 import type { EndedByLeak, LeakStore } from '../../ports/access.ts';
 
 /** Reports wait so long at most for a process that looks at them: ended within five seconds. */
@@ -17,7 +23,7 @@ type LeakParts = Omit<RoundPace<Why>, 'everyS'> & {
 
 /** The rounds, and what has the next one begin at once. */
 export function leakRounds({ settle, onEnded, sleep, ...pace }: LeakParts): {
-  readonly start: () => BoundedTask;
+  readonly start: (watch?: WatchRun) => BoundedTask;
   readonly wake: () => void;
 } {
   let isCalled = false;
@@ -38,7 +44,10 @@ export function leakRounds({ settle, onEnded, sleep, ...pace }: LeakParts): {
     await sleep(ms, AbortSignal.any([signal, called.signal]));
   };
   return {
-    start: () => repeatRounds({ ...pace, everyS: SETTLE_EACH_S, sleep: sleepUntilCalled }, round),
+    start: (watch = WITHOUT_WATCH) => {
+      const everyS = SETTLE_EACH_S;
+      return repeatRounds({ ...pace, everyS, sleep: sleepUntilCalled, watch }, round);
+    },
     wake: () => {
       isCalled = true;
       stopSleep?.();

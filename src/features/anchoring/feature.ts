@@ -8,6 +8,7 @@ import { nowS, pause } from '../../compose/clock.ts';
 import { evmClient, evmClients } from '../../compose/evm-clients.ts';
 import { type Base, feature, type Job, type OpenedRests } from '../../compose/feature.ts';
 import type { Why } from '../../evidence/reasons.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
 import type { AnchoringReport } from '../../ports/anchoring.ts';
 import { anchorContract, anchoredRoots } from '../../sources/evm/anchor-contract.ts';
 import type { JsonRpc, RpcLimits } from '../../sources/http/json-rpc.ts';
@@ -151,9 +152,9 @@ function sendingJob(
       logger.error({ fault: String(fault) }, 'anchoring: failed');
     },
   };
-  const start = () => {
+  const start = (watch: WatchRun) => {
     last = { state: 'not_looked' };
-    return anchorUntilStopped(turns);
+    return anchorUntilStopped({ ...turns, watch });
   };
   return { job: { name: 'anchoring', start }, report: () => last };
 }

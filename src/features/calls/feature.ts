@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { nowS, pause } from '../../compose/clock.ts';
 import { type Base, feature, type OpenedRests } from '../../compose/feature.ts';
-import { signalFor } from '../../evidence/waiting.ts';
+import { signalFor, type WatchRun } from '../../evidence/waiting.ts';
 import type { SeriesGathering } from '../../ports/series.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { log } from '../log/feature.ts';
@@ -70,7 +70,12 @@ export const calls = feature({
         },
       } satisfies CallsServices,
       jobs: config.surfaces.includes('edge')
-        ? [{ name: 'calls of detectors', start: () => emitRounds(rounds) }]
+        ? [
+            {
+              name: 'calls of detectors',
+              start: (watch: WatchRun) => emitRounds({ ...rounds, watch }),
+            },
+          ]
         : [],
     };
   },

@@ -16,6 +16,7 @@ import {
   serveRoute,
 } from '../../compose/feature.ts';
 import { Refusal } from '../../contract/refusals.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
 import { DEPLOYER_CHAIN, type WalkSources } from '../../ports/deployers.ts';
 import type { Prices } from '../../ports/history.ts';
 import { dexscreenerVenue } from '../../sources/dexscreener/venue.ts';
@@ -101,7 +102,10 @@ export const deployers = feature({
     return {
       ports: { deployerRecords: deployerRecordTable(database, context, unwalked) },
       services: { deployers: { walk } },
-      jobs: sources === null ? [] : [{ name: 'deployers', start: () => walkQueue(queue) }],
+      jobs:
+        sources === null
+          ? []
+          : [{ name: 'deployers', start: (watch: WatchRun) => walkQueue({ ...queue, watch }) }],
       close: nodes.close,
     };
   },

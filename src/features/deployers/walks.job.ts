@@ -4,8 +4,15 @@
 
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { type BoundedTask, signalFor, untilStopped } from '../../evidence/waiting.ts';
-import type { DeployerWalks, WalkAndCommit, WalkSources } from '../../ports/deployers.ts';
+import {
+  type BoundedTask,
+  type RunEnd,
+  signalFor,
+  untilStopped,
+  type WatchRun,
+  WITHOUT_WATCH,
+} from '../../evidence/waiting.ts';
+import type { DeployerWalks, WalkAndCommit, WalkEnd, WalkSources } from '../../ports/deployers.ts';
 import { type DeployerWalkLimits, walkDeployer } from './walk.ts';
 
 /** A walk takes no longer than this. */
@@ -57,6 +64,7 @@ type QueueParts = {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly onFailure: (address: string | null, why: Why) => void;
   readonly onBug: (error: unknown) => void;
+  readonly watch?: WatchRun;
 };
 
 /** Starts walking whoever is due. `stop` ends the walk under way and waits for it. */
@@ -71,18 +79,23 @@ export function walkQueue(parts: QueueParts): BoundedTask {
 
 /** Walks the next address that is due, if one is. A bug in a walk is told and ends no other. */
 async function oneRound(
-  { walks, walk, onFailure, onBug }: QueueParts,
+  { walks, walk, onFailure, onBug, watch = WITHOUT_WATCH }: QueueParts,
   signal: AbortSignal,
 ): Promise<'walked' | 'idle'> {
   try {
     const next = await walks.take(TAKEN_S);
     if (!next.checked) onFailure(null, next.why);
     if (!next.checked || next.value === null) return 'idle';
-    const end = await walk(next.value, signal);
-    if (end.end === 'failed') onFailure(next.value, end.why);
+    const address = next.value;
+    const end = await watch(() => walk(address, signal), runEndOf);
+    if (end.end === 'failed') onFailure(address, end.why);
     return 'walked';
   } catch (error) {
     onBug(error);
     return 'idle';
   }
+}
+
+function runEndOf({ end }: WalkEnd): RunEnd {
+  return end === 'failed' ? 'failed' : 'done';
 }

@@ -12,7 +12,7 @@ import {
   servePage,
   serveRoute,
 } from '../../compose/feature.ts';
-import { signalFor } from '../../evidence/waiting.ts';
+import { signalFor, type WatchRun } from '../../evidence/waiting.ts';
 import { compiledEntry } from '../../stores/control/engine/pglite.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { calls } from '../calls/feature.ts';
@@ -65,7 +65,12 @@ export const edge = feature({
       ports: { edgeTrials: edgeTrialTable(database, context) },
       services: {},
       jobs: config.surfaces.includes('edge')
-        ? [{ name: 'edge candles', start: () => candleRounds(candles) }]
+        ? [
+            {
+              name: 'edge candles',
+              start: (watch: WatchRun) => candleRounds({ ...candles, watch }),
+            },
+          ]
         : [],
     };
   },

@@ -2,6 +2,7 @@
 
 import type { ConnectionServices } from '../../command/connection.ts';
 import { type Base, feature, type Service, serveStream } from '../../compose/feature.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
 import type { FlagEvents } from '../../ports/rug-flags.ts';
 import { flagEventLog } from '../../stores/control/rug-flags.ts';
 import { type WindowPorts, whyUnwatched } from '../rugs/watch.ts';
@@ -43,7 +44,9 @@ export const flagStream = feature({
     return {
       ports: { flagEvents },
       services: {},
-      jobs: [{ name: 'flag-events', start: () => pruneFlagEvents(prune) }],
+      jobs: [
+        { name: 'flag-events', start: (watch: WatchRun) => pruneFlagEvents({ ...prune, watch }) },
+      ],
     };
   },
   streams: [

@@ -18,6 +18,7 @@ import type { Logger } from '../../compose/logger.ts';
 import type { Config } from '../../config.ts';
 import type { Partly } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
 import type { RingFilling, TransferHistory } from '../../ports/history.ts';
 import type { Followable, Leases, TransferStore } from '../../ports/indexing.ts';
 import type { ListedAddresses, SanctionsListPort } from '../../ports/sanctions.ts';
@@ -206,9 +207,9 @@ export function openRing(parts: RingParts) {
   const again = { sleep: pause, onBug };
   const keeper = keepRing({ ...again, status: keeping.status, isReading, now: nowS });
   let fills = off !== null;
-  const fill = () => {
+  const fill = (watch: WatchRun) => {
     fills = true;
-    return keepFilling(filling, again);
+    return keepFilling(filling, again, watch);
   };
   const keep: Job = { name: 'ring', role: 'serve', start: keeper.start };
   const facts: RingHealth = {

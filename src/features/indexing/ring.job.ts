@@ -7,7 +7,14 @@ import { formatIsoDate } from '../../chain/time.ts';
 import { tally } from '../../evidence/measure.ts';
 import { Read, type Reading, Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { inTime, OUT_OF_TIME, signalFor, untilStopped } from '../../evidence/waiting.ts';
+import {
+  inTime,
+  OUT_OF_TIME,
+  signalFor,
+  untilStopped,
+  type WatchRun,
+  WITHOUT_WATCH,
+} from '../../evidence/waiting.ts';
 import type {
   KeptLists,
   ListRequest,
@@ -272,15 +279,21 @@ export function keepRing(
   const { status, isReading, now } = world;
   let report: RingReport = null;
 
-  async function look(signal: AbortSignal): Promise<number> {
-    const told = await inTime(status, signal);
+  async function look(watch: WatchRun, signal: AbortSignal): Promise<number> {
+    const told = await watch(
+      () => inTime(status, signal),
+      (said) => (said instanceof Read ? 'done' : 'failed'),
+    );
     if (told === OUT_OF_TIME) return LOOK_SOON_MS;
     report = { as_of: now(), status: told };
     if (!(told instanceof Read)) return LOOK_SOON_MS;
     return isReading() ? LOOK_WHILE_READING_MS : LOOK_MS;
   }
 
-  return { report: (): RingReport => report, start: () => startRounds(world, 0, look) };
+  return {
+    report: (): RingReport => report,
+    start: (watch = WITHOUT_WATCH) => startRounds(world, 0, (signal) => look(watch, signal)),
+  };
 }
 
 /** Answers take precedence at a start: reading ahead waits. */
@@ -290,10 +303,13 @@ const ROUND_MS = 300_000;
 const HELD_UP_MS = 30_000;
 
 /** Makes round after round. */
-export function keepFilling(filling: RingFilling, again: Again) {
+export function keepFilling(filling: RingFilling, again: Again, watch = WITHOUT_WATCH) {
   let wait = HELD_UP_MS;
   return startRounds(again, FIRST_ROUND_MS, async (signal) => {
-    const { state } = await filling.fill(() => undefined, signal);
+    const { state } = await watch(
+      () => filling.fill(() => undefined, signal),
+      (end) => (end.state === 'held_up' ? 'failed' : 'done'),
+    );
     if (state !== 'held_up') {
       wait = HELD_UP_MS;
       return ROUND_MS;

@@ -5,7 +5,13 @@
 import { MS_PER_S } from '../../chain/time.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
+import {
+  type BoundedTask,
+  type RunEnd,
+  untilStopped,
+  type WatchRun,
+  WITHOUT_WATCH,
+} from '../../evidence/waiting.ts';
 import type {
   ChatPlatform,
   ChatPlatforms,
@@ -59,17 +65,19 @@ type Parts = {
 const SEALED_AWAY = 'what it posts with is sealed under a secret that is not set any more';
 
 /** Posts the claimed dispatches, and notes their outcomes. */
-async function deliver(parts: Parts, claimed: Claimed, claimedMs: number): Promise<void> {
+async function deliver(parts: Parts, claimed: Claimed, claimedMs: number): Promise<RunEnd> {
   const { pace, nowMs } = parts;
   const target = parts.opened(claimed.sealed, claimed.integration_id);
   // Held for too long already: it is let go by itself, and whoever holds it next posts.
-  if (nowMs() - claimedMs > (pace.held_s * MS_PER_S) / 2) return;
+  if (nowMs() - claimedMs > (pace.held_s * MS_PER_S) / 2) return 'idle';
   const end =
     target === null
       ? ({ outcome: 'broken', fault: SEALED_AWAY, after_s: pace.broken_s } as const)
       : await postMessage(parts, claimed, target);
   const settled = await parts.deliveries.settle(claimed, end);
   if (settled instanceof Unread) parts.onFailure(settled.why);
+  const isTaken = end.outcome === 'delivered' || end.outcome === 'moved';
+  return settled instanceof Unread || !isTaken ? 'failed' : 'done';
 }
 
 async function postMessage(
@@ -127,11 +135,12 @@ type Delivering = Parts & {
   readonly tidyMs: number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly onBug: (error: unknown) => void;
+  readonly watch?: WatchRun;
 };
 
 /** Delivers until it is stopped; `stop` waits for the posts under way. */
 export function deliverUntilStopped(parts: Delivering): BoundedTask {
-  const { deliveries, nowMs } = parts;
+  const { deliveries, nowMs, watch = WITHOUT_WATCH } = parts;
   const underWay = new Set<Promise<void>>();
   let tidiedMs = Number.NEGATIVE_INFINITY;
 
@@ -150,8 +159,11 @@ export function deliverUntilStopped(parts: Delivering): BoundedTask {
       return 'idle';
     }
     for (const one of claimed.value) {
-      const work = deliver(parts, one, claimedMs)
-        .catch(parts.onBug)
+      const work = watch(
+        () => deliver(parts, one, claimedMs),
+        (end) => end,
+      )
+        .then(() => undefined, parts.onBug)
         .finally(() => underWay.delete(work));
       underWay.add(work);
     }

@@ -15,6 +15,7 @@ import {
 } from '../../compose/feature.ts';
 import type { Outside } from '../../compose/outside.ts';
 import { Unread } from '../../evidence/reading.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
 import type { ChatTarget, Sealed } from '../../ports/integrations.ts';
 import type { ChatRoots } from '../../sources/chat/exchange.ts';
 import { chatPlatforms } from '../../sources/chat/platforms.ts';
@@ -186,7 +187,10 @@ function jobsOf({ database, context, log }: Base, desk: IntegrationPorts): Job[]
     nowMs: () => performance.now(),
   };
   return [
-    { name: 'chat-flags', start: () => tellFlagsUntilStopped(flags) },
-    { name: 'chat-deliveries', start: () => deliverUntilStopped(delivering) },
+    { name: 'chat-flags', start: (watch: WatchRun) => tellFlagsUntilStopped({ ...flags, watch }) },
+    {
+      name: 'chat-deliveries',
+      start: (watch: WatchRun) => deliverUntilStopped({ ...delivering, watch }),
+    },
   ];
 }

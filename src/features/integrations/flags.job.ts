@@ -4,7 +4,13 @@
 import type { UnixSeconds } from '../../chain/time.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
+import {
+  type BoundedTask,
+  type RunEnd,
+  untilStopped,
+  type WatchRun,
+  WITHOUT_WATCH,
+} from '../../evidence/waiting.ts';
 import type {
   DispatchMessage,
   FlagDispatch,
@@ -55,17 +61,24 @@ type Telling = Parts & {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly onFailure: (why: Why) => void;
   readonly onBug: (error: unknown) => void;
+  readonly watch?: WatchRun;
 };
 
 /** Tells what is flagged, as it is flagged. */
 export function tellFlagsUntilStopped(parts: Telling): BoundedTask {
+  const { watch = WITHOUT_WATCH } = parts;
   return untilStopped(async (signal) => {
     while (!signal.aborted) {
-      const more = await tellFlags(parts).catch(parts.onBug);
+      const more = await watch(() => tellFlags(parts), runEndOf).catch(parts.onBug);
       if (typeof more === 'object') parts.onFailure(more);
       if (more !== true) await parts.sleep(parts.pollMs, signal);
     }
   });
+}
+
+function runEndOf(more: boolean | Why): RunEnd {
+  if (typeof more === 'object') return 'failed';
+  return more ? 'done' : 'idle';
 }
 
 const FLAG_CAVEAT =

@@ -3,6 +3,7 @@
 import { HOUR_S } from '../../chain/time.ts';
 import { nowS, pause } from '../../compose/clock.ts';
 import { type Base, feature, type Job, routeOrigin, serveRoute } from '../../compose/feature.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
 import type { WalletLaunches } from '../../ports/deployers.ts';
 import { dexscreenerListings } from '../../sources/dexscreener/venue.ts';
 import { originText } from '../../sources/http/outbound-call.ts';
@@ -127,7 +128,10 @@ function jobsOf(base: Base, settling: SettleParts | null): Job[] {
   if (settling !== null) {
     const pollMs = simulated ? SIMULATED_EACH_MS : SETTLE_EACH_MS;
     const parts = { ...settling, ...rounds, pollMs };
-    jobs.push({ name: 'launch settlement', start: () => settleLaunches(parts) });
+    jobs.push({
+      name: 'launch settlement',
+      start: (watch: WatchRun) => settleLaunches({ ...parts, watch }),
+    });
   }
   if (outside.solanaLaunches !== null) {
     const rate = outside.callsPerS === null ? NODE_CALLS_PER_S : outside.callsPerS;
@@ -158,7 +162,10 @@ function jobsOf(base: Base, settling: SettleParts | null): Job[] {
       onCollected: (account: string, launches: number, gaps: number) =>
         log.info({ account, launches, gaps }, 'launches: collected'),
     };
-    jobs.push({ name: 'launch collection', start: () => collectLaunches(parts) });
+    jobs.push({
+      name: 'launch collection',
+      start: (watch: WatchRun) => collectLaunches({ ...parts, watch }),
+    });
   }
   return jobs;
 }

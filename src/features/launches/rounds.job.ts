@@ -2,7 +2,12 @@
 // reported and ends no other round.
 
 import type { Why } from '../../evidence/reasons.ts';
-import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
+import {
+  type BoundedTask,
+  untilStopped,
+  type WatchRun,
+  WITHOUT_WATCH,
+} from '../../evidence/waiting.ts';
 import { type CollectLimits, collectAccount, creditAgain } from './collect.ts';
 import { type SettleParts, settleRound } from './settle.ts';
 
@@ -12,6 +17,7 @@ type Rounds = {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly onFailure: (what: string, why: Why) => void;
   readonly onBug: (error: unknown) => void;
+  readonly watch?: WatchRun;
 };
 
 /** A service that starts answers first. */
@@ -45,13 +51,17 @@ type Collecting = Rounds &
 
 /** Starts collecting: each account in turn, so that a busy one leaves room to the others. */
 export function collectLaunches(parts: Collecting): BoundedTask {
+  const { watch = WITHOUT_WATCH } = parts;
   return repeatRounds(parts, async (signal) => {
     let isMore = false;
     const uncredited = await creditAgain(parts, signal);
     if (uncredited !== null && !signal.aborted) parts.onFailure('crediting again', uncredited);
     for (const account of parts.accounts) {
       if (signal.aborted) return false;
-      const { launches, gaps, whole, failed } = await collectAccount(parts, account, signal);
+      const { launches, gaps, whole, failed } = await watch(
+        () => collectAccount(parts, account, signal),
+        (end) => (end.failed === null ? 'done' : 'failed'),
+      );
       if (launches > 0 || gaps > 0) parts.onCollected(account, launches, gaps);
       if (failed !== null && !signal.aborted) parts.onFailure(account, failed);
       if (!whole && failed === null) isMore = true;
@@ -62,8 +72,12 @@ export function collectLaunches(parts: Collecting): BoundedTask {
 
 /** Starts settling what is due. */
 export function settleLaunches(parts: Rounds & SettleParts): BoundedTask {
+  const { watch = WITHOUT_WATCH } = parts;
   return repeatRounds(parts, async (signal) => {
-    const { listed, gone, silent, failed } = await settleRound(parts, signal);
+    const { listed, gone, silent, failed } = await watch(
+      () => settleRound(parts, signal),
+      (end) => (end.failed === null && end.silent.size === 0 ? 'done' : 'failed'),
+    );
     if (signal.aborted) return false;
     if (failed !== null) parts.onFailure('settling', failed);
     for (const [reason, count] of silent) {

@@ -14,6 +14,7 @@ import {
 } from '../../compose/feature.ts';
 import type { Config } from '../../config.ts';
 import { map } from '../../evidence/reading.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
 import type { LogWitness } from '../../ports/transparency-log.ts';
 import { witnessAt } from '../../sources/witness/witness.ts';
 import { seenHeads } from '../../stores/control/seen-heads.ts';
@@ -85,7 +86,15 @@ export const log = feature({
       },
       services,
       // Without a name nothing is signed.
-      jobs: host === null ? [] : [{ name: 'transparency log', start: () => signRounds(rounds) }],
+      jobs:
+        host === null
+          ? []
+          : [
+              {
+                name: 'transparency log',
+                start: (watch: WatchRun) => signRounds({ ...rounds, watch }),
+              },
+            ],
     };
   },
   ports: {

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { nowS, pause } from '../../compose/clock.ts';
 import { type Base, feature, type OpenedRests, routeOrigin } from '../../compose/feature.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
 import { MARKET_VENUES, type MarketVenue } from '../../ports/series.ts';
 import { originText } from '../../sources/http/outbound-call.ts';
 import { SOCKET_BOUNDS } from '../../sources/socket/heard-socket.ts';
@@ -62,7 +63,7 @@ export const observing = feature({
       // A process that does not serve the edge asks no venue for it.
       jobs:
         config.surfaces.includes('edge') && venues.length > 0
-          ? [{ name: 'observing', start: () => observeMarkets(parts) }]
+          ? [{ name: 'observing', start: (watch: WatchRun) => observeMarkets({ ...parts, watch }) }]
           : [],
     };
   },

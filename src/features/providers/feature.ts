@@ -12,7 +12,7 @@ import {
   serveRoute,
 } from '../../compose/feature.ts';
 import { basis, map, rowsSeen } from '../../evidence/reading.ts';
-import { signalFor } from '../../evidence/waiting.ts';
+import { signalFor, type WatchRun } from '../../evidence/waiting.ts';
 import type { TokenRisk } from '../../ports/token-risk.ts';
 import { localTableFiles } from '../../sources/files/files.ts';
 import { goplusTokenRisk } from '../../sources/goplus/token-security.ts';
@@ -92,7 +92,12 @@ export const providers = feature({
         },
       } satisfies ProvidersServices,
       jobs: config.surfaces.includes('signals')
-        ? [{ name: 'provider calls', start: () => collectRounds(rounds) }]
+        ? [
+            {
+              name: 'provider calls',
+              start: (watch: WatchRun) => collectRounds({ ...rounds, watch }),
+            },
+          ]
         : [],
     };
   },

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { nowS, pause } from '../../compose/clock.ts';
 import { type Base, feature } from '../../compose/feature.ts';
-import { repeatRounds } from '../../evidence/waiting.ts';
+import { repeatRounds, type WatchRun } from '../../evidence/waiting.ts';
 import { seenStoreFile, storeMarkTable } from '../../stores/control/store-marks.ts';
 import { RESTORE_COMMANDS } from './restores.command.ts';
 import { WATCHED_EACH_S, watchOnce } from './watch-store.ts';
@@ -31,13 +31,14 @@ export const restores = feature({
         {
           name: 'store marks',
           role: 'any',
-          start: () =>
+          start: (watch: WatchRun) =>
             repeatRounds(
               {
                 everyS: WATCHED_EACH_S,
                 sleep: pause,
                 onFault: ({ code, reason }) => log.warn({ code, reason }, 'store marks'),
                 onBug: (fault) => log.error({ fault: String(fault) }, 'store marks: a bug'),
+                watch,
               },
               round,
             ),

@@ -10,6 +10,7 @@ import {
 } from '../../compose/feature.ts';
 import { map, Read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
 import type { LaunchMonths } from '../../ports/launches.ts';
 import { establishedTokens } from '../../sources/registry/registry-files.ts';
 import { launchMonthTable } from '../../stores/control/launch-collection.ts';
@@ -84,7 +85,7 @@ export const rugs = feature({
         launchMonths: launchMonthTable(database, context),
       },
       services: {},
-      jobs: [{ name: 'rugs', start: () => scoreRounds(rounds) }],
+      jobs: [{ name: 'rugs', start: (watch: WatchRun) => scoreRounds({ ...rounds, watch }) }],
     };
   },
   routes: [

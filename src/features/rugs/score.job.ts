@@ -5,7 +5,12 @@
 import { MS_PER_S, type UnixSeconds } from '../../chain/time.ts';
 import { map, type Reading } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
+import {
+  type BoundedTask,
+  untilStopped,
+  type WatchRun,
+  WITHOUT_WATCH,
+} from '../../evidence/waiting.ts';
 import {
   type LaunchScoringPort,
   type PublishedModel,
@@ -161,6 +166,7 @@ type JobParts = ScorerParts & {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly onNotScored: (failed: NotScored) => void;
   readonly onBug: (error: unknown) => void;
+  readonly watch?: WatchRun;
 };
 
 /** Starts scoring round by round. `stop` ends the round under way and waits for it. */
@@ -169,10 +175,14 @@ export function scoreRounds(parts: JobParts): BoundedTask {
 }
 
 async function rounds(parts: JobParts, signal: AbortSignal): Promise<void> {
+  const { watch = WITHOUT_WATCH } = parts;
   let before = '';
   while (!signal.aborted) {
     try {
-      const failed = await scoreOnce(parts, signal);
+      const failed = await watch(
+        () => scoreOnce(parts, signal),
+        ({ length }) => (length === 0 ? 'done' : 'failed'),
+      );
       // A lasting fault is logged once, not at every round.
       const now = JSON.stringify(failed);
       if (now !== before) for (const one of failed) parts.onNotScored(one);

@@ -218,8 +218,9 @@ function refreshing(
   { sanctions }: Config,
   log: Logger,
 ): Job {
-  const start = () =>
+  const start: Job['start'] = (watch) =>
     scheduleRefresh({
+      watch,
       refresh,
       intervalS: sanctions.refreshMs / MS_PER_S,
       random: Math.random,

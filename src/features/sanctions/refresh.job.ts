@@ -3,7 +3,13 @@
 
 import { HOUR_S, MS_PER_S } from '../../chain/time.ts';
 import { Read } from '../../evidence/reading.ts';
-import { type BoundedTask, untilStopped } from '../../evidence/waiting.ts';
+import {
+  type BoundedTask,
+  type RunEnd,
+  untilStopped,
+  type WatchRun,
+  WITHOUT_WATCH,
+} from '../../evidence/waiting.ts';
 import type {
   Acceptance,
   HeldPublication,
@@ -207,6 +213,7 @@ type ScheduleOptions = {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly onOutcome: (outcome: RefreshOutcome) => void;
   readonly onBug: (error: unknown) => void;
+  readonly watch?: WatchRun;
 };
 
 /** Seconds until the next refresh. `failures` counts those in a row that may pass soon. */
@@ -219,12 +226,13 @@ export function delayS(intervalS: number, failures: number, random: number): num
 
 /** Starts refreshing. `stop` ends a download that is under way and waits for it. */
 export function scheduleRefresh(options: ScheduleOptions): BoundedTask {
+  const { refresh, watch = WITHOUT_WATCH } = options;
   return untilStopped(async (signal) => {
     let failures = 0;
     while (!signal.aborted) {
       let afterS = 0;
       try {
-        const outcome = await options.refresh(null, signal);
+        const outcome = await watch(() => refresh(null, signal), runEndOf);
         failures = outcome.retry === 'soon' ? failures + 1 : 0;
         if (outcome.after_s !== undefined) afterS = Math.min(outcome.after_s, AFTER_S_MAX);
         if (!signal.aborted) options.onOutcome(outcome);
@@ -237,4 +245,8 @@ export function scheduleRefresh(options: ScheduleOptions): BoundedTask {
       await options.sleep(waitS * MS_PER_S, signal);
     }
   });
+}
+
+function runEndOf({ kind }: RefreshOutcome): RunEnd {
+  return kind === 'updated' || kind === 'unchanged' ? 'done' : 'failed';
 }

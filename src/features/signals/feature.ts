@@ -12,7 +12,7 @@ import {
 } from '../../compose/feature.ts';
 import { listFrom } from '../../evidence/measure.ts';
 import { Read } from '../../evidence/reading.ts';
-import { signalFor } from '../../evidence/waiting.ts';
+import { signalFor, type WatchRun } from '../../evidence/waiting.ts';
 import type { SignalTarget } from '../../ports/signals.ts';
 import { daySpendingTable } from '../../stores/control/day-spending.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
@@ -120,7 +120,7 @@ export const signals = feature({
       } satisfies SignalsServices,
       // A process that does not serve signals asks no source for them.
       jobs: config.surfaces.includes('signals')
-        ? [{ name: 'signals', start: () => produceRounds(rounds) }]
+        ? [{ name: 'signals', start: (watch: WatchRun) => produceRounds({ ...rounds, watch }) }]
         : [],
     };
   },

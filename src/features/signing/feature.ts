@@ -6,6 +6,7 @@ import { nowS, pause } from '../../compose/clock.ts';
 import { type Base, feature, serveRoute } from '../../compose/feature.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
 import { answerSave } from './answer.command.ts';
 import { type SigningPorts, signingKeys, signingKeysHandler } from './keys.route.ts';
 import { createSigning, type KeySealing, type Make, makeKey, sealKeysAnew } from './keys.ts';
@@ -43,7 +44,7 @@ export const signing = feature({
         {
           name: 'signing keys',
           role: 'any',
-          start: () => rotateUntilStopped({ ...rotation, ...pace }),
+          start: (watch: WatchRun) => rotateUntilStopped({ ...rotation, ...pace, watch }),
         },
       ],
       // What was sealed under an earlier secret is sealed anew, so that it may be removed.

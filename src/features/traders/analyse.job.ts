@@ -2,7 +2,13 @@
 
 import { MS_PER_S } from '../../chain/time.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
-import { type BoundedTask, signalFor, untilStopped } from '../../evidence/waiting.ts';
+import {
+  type BoundedTask,
+  signalFor,
+  untilStopped,
+  type WatchRun,
+  WITHOUT_WATCH,
+} from '../../evidence/waiting.ts';
 import type { TraderWork } from '../../ports/traders.ts';
 import type { TraderAttempt } from './analyse.ts';
 import type { TraderAnalysis, Unanalysable } from './shapes.ts';
@@ -19,6 +25,7 @@ type QueueDependencies = {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly onFailure: (why: Why) => void;
   readonly onBug: (fault: unknown) => void;
+  readonly watch?: WatchRun;
 };
 
 /** Starts analysing. `stop` ends the analysis under way and waits for it. */
@@ -49,7 +56,11 @@ export async function analyseNext(
   }
   const address = next.value;
   if (address === null) return 'idle';
-  const outcome = await attempt(given, address, signal);
+  const { watch = WITHOUT_WATCH } = given;
+  const outcome = await watch(
+    () => attempt(given, address, signal),
+    ({ end }) => (end === 'failed' ? 'failed' : 'done'),
+  );
   const kept = signal.aborted
     ? await given.work.putBack(address)
     : await given.work.settle(address, outcome);

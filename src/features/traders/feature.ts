@@ -10,7 +10,7 @@ import {
   servePage,
   serveRoute,
 } from '../../compose/feature.ts';
-import { signalFor, slicesByTick } from '../../evidence/waiting.ts';
+import { signalFor, slicesByTick, type WatchRun } from '../../evidence/waiting.ts';
 import { compiledEntry } from '../../stores/control/engine/pglite.ts';
 import { series } from '../series/feature.ts';
 import { analyseQueue } from './analyse.job.ts';
@@ -71,7 +71,9 @@ export const traders = feature({
           },
         },
       } satisfies TradersServices,
-      jobs: runs ? [{ name: 'traders', start: () => analyseQueue(queue) }] : [],
+      jobs: runs
+        ? [{ name: 'traders', start: (watch: WatchRun) => analyseQueue({ ...queue, watch }) }]
+        : [],
     };
   },
   ports: {

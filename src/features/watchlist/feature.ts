@@ -12,6 +12,7 @@ import {
   serveRoute,
   serveStream,
 } from '../../compose/feature.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
 import { ENTITY_CHAINS } from '../../ports/entities.ts';
 import { leaseTable } from '../../stores/control/leases.ts';
 import { entities } from '../entities/feature.ts';
@@ -87,8 +88,14 @@ export const watchlist = feature({
       ports: { watchlist: watchlistTable(database, context) },
       services: {},
       jobs: [
-        { name: 'watchlist', start: () => rescreenRounds(rounds, 'tables') },
-        { name: 'watchlist walks', start: () => rescreenRounds(rounds, 'hops') },
+        {
+          name: 'watchlist',
+          start: (watch: WatchRun) => rescreenRounds({ ...rounds, watch }, 'tables'),
+        },
+        {
+          name: 'watchlist walks',
+          start: (watch: WatchRun) => rescreenRounds({ ...rounds, watch }, 'hops'),
+        },
       ],
     };
   },

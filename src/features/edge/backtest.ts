@@ -212,15 +212,10 @@ export type Hours = { readonly from: number; readonly to: number };
 /** By hour: the sum of the returns of the calls that were open in it, and how many those were. */
 export type Book = { readonly sum: Float64Array; readonly open: Float64Array };
 
-/** A book of its own, or as many of them as `stride` says, side by side by the hour. */
-export function emptyBook({ from, to }: Hours, stride = 1): Book {
-  const length = Math.max(0, to - from) * stride;
+export function emptyBook({ from, to }: Hours): Book {
+  const length = Math.max(0, to - from);
   return { sum: new Float64Array(length), open: new Float64Array(length) };
 }
-
-/** Which one of books that stand side by side. */
-export type BookPlace = { readonly stride: number; readonly offset: number };
-const ALONE: BookPlace = { stride: 1, offset: 0 };
 
 /**
  * Lays a closed call into a book. It enters and leaves at its own prices and moves with the candles
@@ -232,7 +227,6 @@ export function layCall(
   cost: number,
   { from, to }: Hours,
   { sum, open }: Book,
-  { stride, offset }: BookPlace = ALONE,
 ): void {
   const price = prices[Number(columns.instrument[at])];
   if (price === undefined) throw new RangeError('a call without prices');
@@ -241,18 +235,18 @@ export function layCall(
   const direction = Number(columns.direction[at]);
   const funding = Number(columns.funding[at]) / (exit - entry);
   const [start, end] = [Math.max(entry, from), Math.min(exit, to)];
-  let place = (start - from) * stride + offset;
+  let place = start - from;
   for (let hour = start - fromHour; hour < end - fromHour; hour += 1) {
     sum[place] = Number(sum[place]) + direction * Number(moves[hour]) - funding;
     open[place] = Number(open[place]) + 1;
-    place += stride;
+    place += 1;
   }
   // Both ends move from and to the call's own prices instead.
   const correct = (hour: number, first: number, final: number, ends: number) => {
     if (hour < from || hour >= to) return;
     const own = final / first - 1;
     const more = (Number.isNaN(own) ? 0 : own) - Number(moves[hour - fromHour]);
-    const where = (hour - from) * stride + offset;
+    const where = hour - from;
     sum[where] = Number(sum[where]) + direction * more - (ends * cost) / 2;
   };
   const last = exit - 1;

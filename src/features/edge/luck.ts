@@ -4,7 +4,6 @@
 import { normalCdf, normalQuantile } from '../../evidence/distributions.ts';
 import { rate } from '../../evidence/measure.ts';
 import { sharesFrom } from '../../evidence/random.ts';
-import { DETECTOR_KINDS } from '../../ports/emitted-calls.ts';
 import {
   type Book,
   BPS,
@@ -84,13 +83,17 @@ export type Family = {
 /** Under so many closed calls a combination is not listed. */
 export const LISTED_CLOSED_MIN = 30;
 
-const SIDES = 2;
 const BUCKETS = LISTED_CONVICTIONS.length;
-/** Calls of one kind, direction and conviction are laid into one book: so many there are. */
-const CELLS = DETECTOR_KINDS.length * SIDES * BUCKETS;
 /** Combinations of one kind, or of all of them: by direction, then by conviction. */
 const OF_KIND = LISTED_DIRECTIONS.length * BUCKETS;
 const COMBINATIONS = LISTED_KINDS.length * OF_KIND;
+/**
+ * Calls of one kind, direction and conviction are laid into one book, in the place of the
+ * combination that holds them; the others are sums of those.
+ */
+const CELLS = Array.from({ length: COMBINATIONS }, (_, at) => at).filter(
+  (at) => at >= OF_KIND && at % OF_KIND >= BUCKETS,
+);
 
 /** The combinations, in the order of their sums. */
 const LISTED: readonly Omit<ListedFilter, 'asset'>[] = LISTED_KINDS.flatMap((kind) =>
@@ -121,7 +124,7 @@ export function daysOf({ from, to }: Hours): Days {
 /** The combinations of an asset, or of all of them, as they are compounded day after day. */
 type FamilyRow = {
   readonly asset: string | null;
-  /** Closed calls by cell. */
+  /** Closed calls, in the cells of the combinations. */
   readonly closed: Float64Array;
   /** The value of each combination. */
   readonly value: Float64Array;
@@ -134,49 +137,48 @@ type FamilyRow = {
  * Measures every listed combination over some closed calls at once, day after day: the calls of a
  * day are laid into books by kind, direction and conviction, of which each combination is a sum.
  */
-export function measureFamily({ record, closed, cost_bps, hours, ran }: FamilyOrder): Family {
+export function measureFamily({
+  record,
+  closed,
+  cost_bps,
+  hours,
+  ran: ranOn,
+}: FamilyOrder): Family {
   const days = daysOf(hours);
   const names = record.instruments.map(({ asset }) => asset);
   const assets = [...new Set(names)].sort();
   const rowOf = Uint16Array.from(names, (asset) => assets.indexOf(asset));
-  const cells = Uint8Array.from(closed, (at) => cellOf(record, at));
+  const cells = new Uint8Array(closed.length);
   const whole = emptyRow(null, days);
   const rows = assets.map((asset) => emptyRow(asset, days));
-  for (const [place, at] of closed.entries()) {
-    const cell = Number(cells[place]);
+  for (let place = 0; place < closed.length; place += 1) {
+    const at = Number(closed[place]);
+    const cell = cellOf(record, at);
     const row = rows[Number(rowOf[Number(record.columns.instrument[at])])] as FamilyRow;
+    cells[place] = cell;
     row.closed[cell] = Number(row.closed[cell]) + 1;
     whole.closed[cell] = Number(whole.closed[cell]) + 1;
   }
   const ofDay = callsByDay(record, closed, { rowOf, rows: rows.length, days });
-  const a_day = { from: 0, to: DAY_H };
-  const [own, together] = [emptyBook(a_day, CELLS), emptyBook(a_day, CELLS)];
-  const [ownLaid, allLaid] = [new Float64Array(CELLS), new Float64Array(CELLS)];
-  const compound = dayCompounder(days);
+  const [own, together] = [emptyDay(), emptyDay()];
   for (let day = days.first; day < days.end; day += 1) {
     const span = {
       from: Math.max(hours.from, day * DAY_H),
       to: Math.min(hours.to, (day + 1) * DAY_H),
     };
-    const ranDay = ran[day - days.first];
-    if (ranDay === undefined) throw new RangeError('a day of which nobody says who ran');
-    clearBook(together);
-    allLaid.fill(0);
+    const ran = ranOn[day - days.first];
+    if (ran === undefined) throw new RangeError('a day of which nobody says who ran');
+    together.laid.fill(0);
     for (const [place, row] of rows.entries()) {
-      clearBook(own);
-      ownLaid.fill(0);
+      own.laid.fill(0);
       for (const call of ofDay(day, place)) {
-        const at = Number(closed[call]);
-        const offset = Number(cells[call]);
-        layCall(record, at, cost_bps / BPS, span, own, { stride: CELLS, offset });
-        ownLaid[offset] = Number(ownLaid[offset]) + 1;
+        const cell = Number(cells[call]);
+        layCall(record, Number(closed[call]), cost_bps / BPS, span, bookOf(own, cell));
       }
-      compound(own, ownLaid, span, row, ranDay);
-      addValues(own.sum, together.sum);
-      addValues(own.open, together.open);
-      addValues(ownLaid, allLaid);
+      for (const cell of CELLS) addCell(own, cell, together);
+      compoundDay(own, { span, ran, day: day - days.first }, row);
     }
-    compound(together, allLaid, span, whole, ranDay);
+    compoundDay(together, { span, ran, day: day - days.first }, whole);
   }
   const members = [whole, ...rows].flatMap(membersOf);
   return { members, variance: varianceOf(members) };
@@ -185,7 +187,7 @@ export function measureFamily({ record, closed, cost_bps, hours, ran }: FamilyOr
 function emptyRow(asset: string | null, { first, end }: Days): FamilyRow {
   return {
     asset,
-    closed: new Float64Array(CELLS),
+    closed: new Float64Array(COMBINATIONS),
     value: new Float64Array(COMBINATIONS).fill(1),
     daily: new Float64Array((end - first) * COMBINATIONS),
     counts: new Uint8Array((end - first) * COMBINATIONS),
@@ -200,7 +202,7 @@ function cellOf({ columns }: RecordColumns, at: number): number {
     if (typeof least === 'number' && conviction >= least) bucket = place;
   }
   const isShort = columns.direction[at] === -1 ? 1 : 0;
-  return (Number(columns.kind[at]) * SIDES + isShort) * BUCKETS + bucket;
+  return (Number(columns.kind[at]) + 1) * OF_KIND + (1 + isShort) * BUCKETS + bucket;
 }
 
 type ByDay = { readonly rowOf: Uint16Array; readonly rows: number; readonly days: Days };
@@ -240,104 +242,130 @@ function callsByDay(
   };
 }
 
-function clearBook({ sum, open }: Book): void {
-  sum.fill(0);
-  open.fill(0);
+/** A day of each combination. What one without a call holds is of another day. */
+type FamilyDay = {
+  readonly own: readonly Book[];
+  /** The book of each: its own, or that of the combination that it is equal to. */
+  readonly books: Book[];
+  /** How many calls each holds. */
+  readonly laid: Float64Array;
+};
+
+function emptyDay(): FamilyDay {
+  const own = LISTED.map(() => emptyBook({ from: 0, to: DAY_H }));
+  return { own, books: [...own], laid: new Float64Array(COMBINATIONS) };
 }
 
-function addValues(from: Float64Array, to: Float64Array): void {
-  for (let at = 0; at < from.length; at += 1) to[at] = Number(to[at]) + Number(from[at]);
-}
+/** An hour in which nothing is held divides a sum of 0 by this: it moves nothing. */
+const NOTHING_HELD = 1e-300;
 
-/**
- * Sums the cells from a place on to the combinations: a conviction is reached by all that reach a
- * higher one, either direction is both of them, and all kinds are the kinds together. Written out
- * for the four convictions, since every hour of every asset passes here twice.
- */
-function sumCombinations(cells: Float64Array, from: number, into: Float64Array): void {
-  let [either0, either1, either2, either3] = [0, 0, 0, 0];
-  let [longs0, longs1, longs2, longs3] = [0, 0, 0, 0];
-  let [shorts0, shorts1, shorts2, shorts3] = [0, 0, 0, 0];
-  for (let kind = 0; kind < DETECTOR_KINDS.length; kind += 1) {
-    const at = from + kind * SIDES * BUCKETS;
-    const long3 = Number(cells[at + 3]);
-    const long2 = Number(cells[at + 2]) + long3;
-    const long1 = Number(cells[at + 1]) + long2;
-    const long0 = Number(cells[at]) + long1;
-    const short3 = Number(cells[at + 7]);
-    const short2 = Number(cells[at + 6]) + short3;
-    const short1 = Number(cells[at + 5]) + short2;
-    const short0 = Number(cells[at + 4]) + short1;
-    const own = (kind + 1) * OF_KIND;
-    writeFour(into, own, long0 + short0, long1 + short1, long2 + short2, long3 + short3);
-    writeFour(into, own + 4, long0, long1, long2, long3);
-    writeFour(into, own + 8, short0, short1, short2, short3);
-    either0 += long0 + short0;
-    either1 += long1 + short1;
-    either2 += long2 + short2;
-    either3 += long3 + short3;
-    longs0 += long0;
-    longs1 += long1;
-    longs2 += long2;
-    longs3 += long3;
-    shorts0 += short0;
-    shorts1 += short1;
-    shorts2 += short2;
-    shorts3 += short3;
+/** Counts a call into a cell, and gives the book of the cell, cleared for its first call. */
+function bookOf({ own, books, laid }: FamilyDay, cell: number): Book {
+  const book = own[cell] as Book;
+  if (laid[cell] === 0) {
+    books[cell] = book;
+    book.sum.fill(0);
+    // It is lost in the count where something is held.
+    book.open.fill(NOTHING_HELD);
   }
-  writeFour(into, 0, either0, either1, either2, either3);
-  writeFour(into, 4, longs0, longs1, longs2, longs3);
-  writeFour(into, 8, shorts0, shorts1, shorts2, shorts3);
+  laid[cell] = Number(laid[cell]) + 1;
+  return book;
 }
 
-function writeFour(into: Float64Array, at: number, a: number, b: number, c: number, d: number) {
-  into[at] = a;
-  into[at + 1] = b;
-  into[at + 2] = c;
-  into[at + 3] = d;
+/** Adds a cell of a day to that of another one. */
+function addCell(from: FamilyDay, cell: number, to: FamilyDay): void {
+  if (from.laid[cell] === 0) return;
+  const [book, into] = [from.books[cell] as Book, to.own[cell] as Book];
+  if (to.laid[cell] === 0) {
+    into.sum.set(book.sum);
+    into.open.set(book.open);
+    to.books[cell] = into;
+  } else addBooks(into, book, into);
+  to.laid[cell] = Number(to.laid[cell]) + Number(from.laid[cell]);
+}
+
+/** Adds a combination to another one of its day. */
+function addCombination({ own, books, laid }: FamilyDay, source: number, target: number): void {
+  if (laid[source] === 0) return;
+  const [book, into] = [books[source] as Book, own[target] as Book];
+  if (laid[target] === 0) books[target] = book;
+  else {
+    addBooks(books[target] as Book, book, into);
+    books[target] = into;
+  }
+  laid[target] = Number(laid[target]) + Number(laid[source]);
+}
+
+function addBooks(one: Book, other: Book, into: Book): void {
+  addHours(one.sum, other.sum, into.sum);
+  addHours(one.open, other.open, into.open);
+}
+
+function addHours(one: Float64Array, other: Float64Array, into: Float64Array): void {
+  for (let hour = 0; hour < DAY_H; hour += 1) {
+    into[hour] = Number(one[hour]) + Number(other[hour]);
+  }
 }
 
 /**
- * Compounds each combination of a row by a day, as `compoundBook` does with a book of its own: all
- * of them in one pass over the hours. `laid` counts the calls of the day by cell.
+ * Sums the cells to the combinations, by adding one to another: a conviction is reached by all that
+ * reach a higher one, either direction is both of them, and all kinds are the kinds together.
  */
-function dayCompounder({ first }: Days) {
-  const [sums, held] = [new Float64Array(COMBINATIONS), new Float64Array(COMBINATIONS)];
-  const atStart = new Float64Array(COMBINATIONS);
-  return (
-    { sum, open }: Book,
-    laid: Float64Array,
-    { from, to }: Hours,
-    { value, daily, counts }: FamilyRow,
-    ran: readonly boolean[],
-  ) => {
-    atStart.set(value);
-    for (let cells = 0; cells < (to - from) * CELLS; cells += CELLS) {
-      sumCombinations(sum, cells, sums);
-      sumCombinations(open, cells, held);
-      // Where nothing is held the sum is 0, and the value stays without a branch of its own.
-      for (let at = 0; at < COMBINATIONS; at += 1) {
-        const own = Number(held[at]);
-        const grown = 1 + Number(sums[at]) / (own === 0 ? 1 : own);
-        value[at] = Number(value[at]) * Math.max(0, grown);
+function sumCombinations(add: (source: number, target: number) => void): void {
+  for (let kind = OF_KIND; kind < COMBINATIONS; kind += OF_KIND) {
+    for (let bucket = BUCKETS - 1; bucket >= 0; bucket -= 1) {
+      for (let side = BUCKETS; side < OF_KIND; side += BUCKETS) {
+        if (bucket + 1 < BUCKETS) add(kind + side + bucket + 1, kind + side + bucket);
+        add(kind + side + bucket, kind + bucket);
       }
     }
-    if (to - from < DAY_H) return;
-    sumCombinations(laid, 0, held);
-    const day = (from / DAY_H - first) * COMBINATIONS;
-    for (let at = 0; at < COMBINATIONS; at += 1) {
-      if (held[at] === 0 && ran[Math.floor(at / OF_KIND)] !== true) continue;
-      const start = Number(atStart[at]);
-      daily[day + at] = start > 0 ? Number(value[at]) / start - 1 : 0;
-      counts[day + at] = 1;
-    }
-  };
+    for (let at = 0; at < OF_KIND; at += 1) add(kind + at, at);
+  }
+}
+
+type DayOfFamily = {
+  readonly span: Hours;
+  /** By listed kind, whether its producers ran it. */
+  readonly ran: readonly boolean[];
+  /** Its place among the days. */
+  readonly day: number;
+};
+
+/** Compounds each combination of a row by a day, as `compoundBook` does with a book of its own. */
+function compoundDay(
+  held: FamilyDay,
+  { span: { from, to }, ran, day }: DayOfFamily,
+  { value, daily, counts }: FamilyRow,
+): void {
+  sumCombinations((source, target) => addCombination(held, source, target));
+  const { books, laid } = held;
+  for (let at = 0; at < COMBINATIONS; at += 1) {
+    const isHeld = laid[at] !== 0;
+    if (!isHeld && ran[Math.floor(at / OF_KIND)] !== true) continue;
+    const start = Number(value[at]);
+    const end = isHeld ? compoundHours(books[at] as Book, to - from, start) : start;
+    value[at] = end;
+    if (to - from < DAY_H) continue;
+    daily[day * COMBINATIONS + at] = start > 0 ? end / start - 1 : 0;
+    counts[day * COMBINATIONS + at] = 1;
+  }
+}
+
+/** What a value comes to over the first hours of a book. */
+function compoundHours({ sum, open }: Book, hours: number, value: number): number {
+  let grown = value;
+  for (let hour = 0; hour < hours; hour += 1) {
+    grown *= Math.max(0, 1 + Number(sum[hour]) / Number(open[hour]));
+  }
+  return grown;
 }
 
 /** The combinations of a row that have enough closed calls. */
 function membersOf({ asset, closed, daily, counts }: FamilyRow): readonly FamilyMember[] {
-  const sums = new Float64Array(COMBINATIONS);
-  sumCombinations(closed, 0, sums);
+  const sums = closed.slice();
+  sumCombinations((source, target) => {
+    sums[target] = Number(sums[target]) + Number(sums[source]);
+  });
   const returns = new Float64Array(daily.length / COMBINATIONS);
   return LISTED.flatMap((combination, at) => {
     const own = Number(sums[at]);

@@ -4,10 +4,11 @@
 // Arguments: --records N (1,000), --calls N (100,000), --questions N (200).
 
 import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { wilsonInterval } from '../src/evidence/statistics.ts';
 import { BPS } from '../src/features/edge/backtest.ts';
-import { WORK_APART } from '../src/features/edge/feature.ts';
+import { startThreads, WORK_APART } from '../src/features/edge/feature.ts';
 import type { Filter } from '../src/features/edge/filters.ts';
 import { prepareAnswer, runBacktest } from '../src/features/edge/question.ts';
 import type { EdgeRecord } from '../src/features/edge/record.ts';
@@ -29,6 +30,9 @@ const ASSETS = 30;
 /** A burst of the noise has three calls in the mean. */
 const BURST = 3;
 const MIB = 2 ** 20;
+const FIRST = 6;
+/** The threads of a process compile their code within this. */
+const COMPILED_MS = 5_000;
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -108,15 +112,22 @@ const filterOf = (n: number): Filter => ({
   cost_bps: 1 + n / 1_000,
   min_conviction: null,
 });
-await timed('cold, a question that was never asked', Number(questions), async (n) => {
+async function askCold(n: number) {
   await prepareAnswer(record, filterOf(n), WORK_APART, { signal: new AbortController().signal });
   return runBacktest(record, filterOf(n));
-});
+}
+const threads = startThreads();
+await timed('cold, while the threads begin', FIRST, (n) => askCold(Number(questions) + n));
+// As in a service that runs for a while when the first question comes.
+await pause(COMPILED_MS);
+await timed('cold, the first after that', FIRST, (n) => askCold(Number(questions) + FIRST + n));
+await timed('cold, a question that was never asked', Number(questions), askCold);
 await timed('warm, a question that was asked before', Number(questions), () =>
   runBacktest(record, filterOf(Number(questions) - 1)),
 );
 await timed('plain typed arrays', Number(questions), () => plainSums(record, 0));
 const grown = process.memoryUsage();
+await threads.stop();
 say(
   `after the questions: heap ${Math.round(grown.heapUsed / MIB)} MiB, arrays ` +
     `${Math.round(grown.arrayBuffers / MIB)} MiB, resident ${Math.round(grown.rss / MIB)} MiB`,

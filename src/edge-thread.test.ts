@@ -1,7 +1,7 @@
 // What threads work out about a question is what this one works out, to the last bit.
 
 import { expect, test } from 'vitest';
-import { WORK_APART } from './features/edge/feature.ts';
+import { startThreads, WORK_APART } from './features/edge/feature.ts';
 import type { Filter } from './features/edge/filters.ts';
 import { type EdgeWork, prepareAnswer, runBacktest } from './features/edge/question.ts';
 import { noiseRecord } from './testing/edge-records.ts';
@@ -83,4 +83,16 @@ test('a question whose caller has gone before its turn is not worked out, and is
   expect(await first).toBeNull();
   expect(await prepareAnswer(own, ALL, work, WAITING)).toBeNull();
   expect(worked).toBe(1);
+});
+
+test('threads that begin before somebody asks answer while they begin, and others after a stop', async () => {
+  const begun = startThreads();
+  const first = record();
+  expect(await prepareAnswer(first, ALL, WORK_APART, WAITING)).toBeNull();
+  await begun.stop();
+  const second = record();
+  expect(await prepareAnswer(second, ALL, WORK_APART, WAITING)).toBeNull();
+  for (const one of [first, second]) {
+    expect(JSON.stringify(runBacktest(one, ALL))).toBe(JSON.stringify(runBacktest(record(), ALL)));
+  }
 });

@@ -17,7 +17,8 @@ const MINUTE_S = 60;
 function jobsPage(): string {
   const rows = all.map(([name, { kept, by, freeAfterS, looksEachS, late }]) => {
     const free = freeAfterS === null ? 'at once' : `${freeAfterS} s`;
-    return `| ${name} | ${kept} | ${by} | ${free} | ${looksEachS} s | ${late} |`;
+    const looks = looksEachS === null ? 'never' : `${looksEachS} s`;
+    return `| ${name} | ${kept} | ${by} | ${free} | ${looks} | ${late} |`;
   });
   return `# Jobs
 

@@ -14,8 +14,8 @@ type JobFacts = {
   readonly by: string;
   /** Seconds until work of a lost process is free for others; `null`: nothing has to be freed. */
   readonly freeAfterS: number | null;
-  /** Seconds between two looks of a process that does not do the work. */
-  readonly looksEachS: number;
+  /** Seconds between two looks of a process that does not do the work; `null`: it never looks. */
+  readonly looksEachS: number | null;
   readonly late: string;
 };
 
@@ -66,6 +66,13 @@ export const JOBS = {
     freeAfterS: 600,
     looksEachS: 600,
     late: 'It keeps candles that it had asked for: the same rows, whoever asks.',
+  },
+  'edge threads': {
+    kept: 'each process',
+    by: 'memory of the process',
+    freeAfterS: null,
+    looksEachS: null,
+    late: 'Nothing: its threads answer the process that started them.',
   },
   'flag-events': {
     kept: 'each process',

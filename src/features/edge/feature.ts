@@ -70,6 +70,7 @@ export const edge = feature({
               name: 'edge candles',
               start: (watch: WatchRun) => candleRounds({ ...candles, watch }),
             },
+            { name: 'edge threads', role: 'serve', start: startThreads },
           ]
         : [],
     };
@@ -110,6 +111,18 @@ export const WORK_APART: EdgeWork = {
   own: async (order) => (await askThread('own', order)) as OwnBacktest,
   family: async (order) => (await askThread('family', order)) as Family,
 };
+
+/** Starts the threads before somebody asks: they compile their code then. @internal */
+export function startThreads() {
+  for (const part of ['own', 'family'] as const) {
+    if (!threads.has(part)) startThread(part).unref();
+  }
+  return {
+    stop: async () => {
+      await Promise.all([...threads.values()].map((worker) => worker.terminate()));
+    },
+  };
+}
 
 function startThread(part: keyof EdgeWork): Worker {
   const entry = compiledEntry('../../../compose/edge-worker');

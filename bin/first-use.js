@@ -1,5 +1,5 @@
 // Answers one question: is this clone installed and built; if not, does that first.
-// It knows no command of the service: it hands the arguments on to dist/main.js.
+// It knows no command of the service: it hands the arguments on to dist/exhibit.js.
 'use strict';
 
 const { spawn } = require('node:child_process');
@@ -13,6 +13,8 @@ const { withLock } = require('./lock.js');
 const ROOT = path.resolve(__dirname, '..');
 const LOCK = at('.exhibit-setup.lock');
 const DIST = at('dist');
+/** The program in one file, as bundle.mjs makes it. */
+const PROGRAM = at('dist/exhibit.js');
 const BUILT = at('dist/.built');
 const NEXT = at('dist/.next');
 const INSTALLED = at('node_modules/.exhibit-installed');
@@ -125,7 +127,8 @@ function* filesUnder(folder) {
 /** One text for all that a build reads: names, sizes and times. */
 function sourceMark() {
   const hash = createHash('sha256');
-  const settings = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].map(at);
+  const names = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'bin/bundle.mjs'];
+  const settings = names.map(at);
   for (const file of [...settings, ...[...filesUnder(at('src'))].sort()]) {
     const { size, mtimeMs } = fs.statSync(file);
     hash.update(`${file}\n${size} ${mtimeMs}\n`);
@@ -134,7 +137,7 @@ function sourceMark() {
 }
 
 function buildNeeded() {
-  return textOf(BUILT) !== sourceMark() || !fs.existsSync(at('dist/main.js'));
+  return textOf(BUILT) !== sourceMark() || !fs.existsSync(PROGRAM);
 }
 
 async function build() {
@@ -142,7 +145,11 @@ async function build() {
   fs.rmSync(BUILT, { force: true });
   fs.rmSync(NEXT, { recursive: true, force: true });
   const project = tsc('tsconfig.build.json', ...UNCHECKED, '--outDir', NEXT);
-  const result = await timed('building', () => node(project, { output: 'aside' }));
+  const aside = { output: 'aside' };
+  const result = await timed('building', async () => {
+    const made = await node(project, aside);
+    return made.status === 0 ? node([at('bin/bundle.mjs'), NEXT], aside) : made;
+  });
   if (result.status !== 0) {
     say('the build failed');
     process.exit(1);
@@ -283,9 +290,8 @@ async function run(argv) {
     process.exitCode = await FOR_DEVELOPERS[command](rest);
     return;
   }
-  const main = at('dist/main.js');
-  process.argv = [process.execPath, main, ...(command === undefined ? [] : [command]), ...rest];
-  await import(pathToFileURL(main).href);
+  process.argv = [process.execPath, PROGRAM, ...(command === undefined ? [] : [command]), ...rest];
+  await import(pathToFileURL(PROGRAM).href);
 }
 
 exports.run = (argv) =>

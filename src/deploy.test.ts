@@ -248,7 +248,9 @@ test('each command is one, and what it starts is copied', () => {
   const known = scripts.parse(JSON.parse(text('package.json'))).scripts;
   const run = given('RUN').flatMap((line) => /^npm run (\S+)/.exec(line)?.[1] ?? []);
   expect(run).toEqual(['build']);
-  expect(known['build']).toBe('tsc -p tsconfig.build.json');
+  expect(known['build']).toBe('tsc -p tsconfig.build.json && node bin/bundle.mjs dist');
+  // It builds with what bin holds, and runs it.
+  expect(given('COPY').filter((files) => files === 'bin ./bin')).toHaveLength(2);
 });
 
 test('every file that is copied exists and enters the build, and nothing else does', () => {

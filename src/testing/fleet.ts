@@ -21,7 +21,7 @@ type Running = { readonly child: ChildProcess; isPaused: boolean };
 
 /** The processes by their names. */
 export type Fleet = {
-  /** Starts one of a build (`dist/main.js`) in the place of the name, and waits until it is up. */
+  /** Starts one of a build (`dist/exhibit.js`) in the place of the name; waits until it is up. */
   readonly start: (name: string, main?: string) => Promise<void>;
   /** Ends it at once. */
   readonly kill: (name: string) => Promise<void>;

@@ -1,4 +1,4 @@
-// Runs the program as a user starts it: `dist/main.js` in a process and a directory of its own,
+// Runs the program as a user starts it: `dist/exhibit.js` in a process and a directory of its own,
 // with only the settings of the test.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { createStoresIn } from './fresh-warehouse.ts';
 
 /** The program's own file. */
-export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../dist/exhibit.js', import.meta.url));
 const START_TIMEOUT_MS = 150_000;
 const LOOK_EVERY_MS = 100;
 

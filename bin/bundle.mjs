@@ -1,0 +1,40 @@
+// Makes one file of the program: node bin/bundle.mjs FOLDER writes FOLDER/exhibit.js from
+// FOLDER/main.js. Node.js takes longer to find and read a thousand files than to run most commands.
+
+import { join, relative, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
+
+/** CommonJS, native parts or files beside them: Node.js reads these itself. */
+const OUTSIDE = [
+  '@clickhouse/client',
+  '@electric-sql/pglite',
+  'chdb',
+  'fastify',
+  'hash-wasm',
+  'pg',
+  'pino',
+  'prom-client',
+  'undici',
+  'ws',
+];
+
+/** Has a module find the files of the project from where it was, whichever file it runs in. */
+function keepPlaces(folder) {
+  return {
+    name: 'keep-places',
+    transform(code, id) {
+      if (!code.includes('import.meta.url')) return null;
+      const own = JSON.stringify(`./${relative(folder, id)}`);
+      return { code: code.replaceAll('import.meta.url', `new URL(${own}, import.meta.url).href`) };
+    },
+  };
+}
+
+const folder = resolve(process.argv[2]);
+const bundle = await rolldown({
+  input: join(folder, 'main.js'),
+  platform: 'node',
+  external: (id) => OUTSIDE.some((name) => id === name || id.startsWith(`${name}/`)),
+  plugins: [keepPlaces(folder)],
+});
+await bundle.write({ file: join(folder, 'exhibit.js'), format: 'esm', codeSplitting: false });

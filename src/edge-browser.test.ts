@@ -32,6 +32,7 @@ const FIRST = Date.UTC(2026, 0, 5) / 1_000;
 const PRICED: Readonly<Record<string, number>> = { BTC: 670, ETH: 19, DOGE: 0.0018 };
 const HORIZON_H = 24;
 
+type Said = { readonly says: readonly string[]; readonly never: readonly string[] };
 type Market = Pick<EdgePorts, 'emittedCalls' | 'marketSeries'>;
 
 /** Half a year of a few assets, each of another magnitude, with calls of every kind and end. */
@@ -127,6 +128,8 @@ describe.skipIf(NO_BROWSER !== null)(`the edge ${NO_BROWSER ?? 'in Chromium'}`, 
       refusalPage: () => '',
       sessions: { authenticate: async () => ({ outcome: 'none', reason: 'Nobody.' }) },
       now: () => FIRST + HOURS * HOUR_S,
+      // The first question waits for its threads.
+      budgetMs: 30_000,
     });
     closing.push(() => app.close());
     base = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -135,6 +138,13 @@ describe.skipIf(NO_BROWSER !== null)(`the edge ${NO_BROWSER ?? 'in Chromium'}`, 
 
   const look = (shots: string, base: string, path: string) =>
     lookAt(browser, { base, path, shots });
+  /** Looks at a page that says something, and nothing that it could not know. */
+  async function lookSaid(base: string, path: string, { says, never }: Said): Promise<void> {
+    await look(`edge-${says[0]}`, base, path);
+    const text = await (await fetch(base + path)).text();
+    for (const one of says) expect(text).toContain(one);
+    for (const one of never) expect(text).not.toContain(one);
+  }
 
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: String(CHROMIUM), args: BROWSER_ARGS });
@@ -149,7 +159,6 @@ describe.skipIf(NO_BROWSER !== null)(`the edge ${NO_BROWSER ?? 'in Chromium'}`, 
     ['all', '/edge?days=200'],
     ['an asset', '/edge?asset=DOGE&days=200'],
     ['few', '/edge?kinds=liq&days=9'],
-    ['none that are kept', '/edge?asset=NOBODY'],
   ])('half a year of calls: %s', async (name, path) => {
     await look(`edge-${name}`, full, path);
   });
@@ -163,14 +172,27 @@ describe.skipIf(NO_BROWSER !== null)(`the edge ${NO_BROWSER ?? 'in Chromium'}`, 
     await page.close();
   });
 
-  test('no call on record', async () => {
-    const nothing = { ...memoryEmittedCalls(NOTHING_EMITTED), marketSeries: memorySeriesStore() };
-    await look('edge-empty', await serve(nothing), '/edge');
+  test('none that are kept: said of the filter, without a picture', async () => {
+    await lookSaid(full, '/edge?asset=NOBODY', {
+      says: ['No call on record is kept by this filter', 'The record reaches'],
+      never: ['class="plot"', 'No call is on record here', '0.0%'],
+    });
   });
 
-  test('candles that were not read', async () => {
+  test('no call on record: said of the record, and of no market', async () => {
+    const nothing = { ...memoryEmittedCalls(NOTHING_EMITTED), marketSeries: memorySeriesStore() };
+    await lookSaid(await serve(nothing), '/edge', {
+      says: ['No call is on record here. That says nothing about any market.'],
+      never: ['class="plot"', 'The record reaches', '0.0%'],
+    });
+  });
+
+  test('candles that were not read: no curve, and why', async () => {
     const market = { ...(await startMarket()), marketSeries: memorySeriesStore() };
-    await look('edge-unpriced', await serve(market), '/edge?days=200');
+    await lookSaid(await serve(market), '/edge?days=200', {
+      says: ['were not read: equity, drawdown and the ratio of Sharpe are not measured'],
+      never: ['No call is on record here'],
+    });
   });
 
   test('a record that was not read', async () => {

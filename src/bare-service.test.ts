@@ -120,7 +120,7 @@ test.each([SOLANA.slice(0, 31), SOLANA + SOLANA.slice(0, 20)])(
   },
 );
 
-test('each route of the edge says that nothing is on record, and calls no day looked at', async () => {
+describe('of the edge nothing is on record, and no day was looked at', () => {
   const told = async (path: string) => {
     const answer = await fetch(live.base() + path);
     return [answer.status, await answer.json()];
@@ -136,34 +136,45 @@ test('each route of the edge says that nothing is on record, and calls no day lo
     mean_return_bps: null,
     median_return_bps: null,
   };
-  expect(await told('/edge/backtest.json')).toEqual([
-    200,
-    expect.objectContaining({
-      ...unmeasured,
-      ...nothing,
-      sharpe: null,
-      sharpe_n: 0,
-      max_drawdown: null,
-      equity: [],
-      biased: false,
-      counted: null,
-      by_kind: Object.fromEntries(
-        DETECTOR_KINDS.map((kind) => [kind, expect.objectContaining(unmeasured)]),
-      ),
-    }),
-  ]);
-  expect(await told('/edge/backtest.json?list=filters')).toEqual([
-    200,
-    expect.objectContaining({ ...nothing, filters: [], count: 0 }),
-  ]);
-  expect(await told('/edge/replay.json')).toEqual([
-    200,
-    expect.objectContaining({ ...nothing, dates: [] }),
-  ]);
-  for (const [date, complete] of [
-    [new Date().toISOString().slice(0, 10), false],
+
+  test('a backtest measures nothing', async () => {
+    expect(await told('/edge/backtest.json')).toEqual([
+      200,
+      expect.objectContaining({
+        ...unmeasured,
+        ...nothing,
+        sharpe: null,
+        sharpe_n: 0,
+        max_drawdown: null,
+        equity: [],
+        biased: false,
+        counted: null,
+        by_kind: Object.fromEntries(
+          DETECTOR_KINDS.map((kind) => [kind, expect.objectContaining(unmeasured)]),
+        ),
+      }),
+    ]);
+  });
+
+  test('no filter is listed', async () => {
+    expect(await told('/edge/backtest.json?list=filters')).toEqual([
+      200,
+      expect.objectContaining({ ...nothing, filters: [], count: 0 }),
+    ]);
+  });
+
+  test('no date has a call', async () => {
+    expect(await told('/edge/replay.json')).toEqual([
+      200,
+      expect.objectContaining({ ...nothing, dates: [] }),
+    ]);
+  });
+
+  test.each([
+    ['today', false],
     ['2026-01-05', true],
-  ]) {
+  ])('a day without a producer was not checked: %s', async (day, complete) => {
+    const date = day === 'today' ? new Date().toISOString().slice(0, 10) : day;
     expect(await told(`/edge/replay.json?date=${date}`)).toEqual([
       200,
       expect.objectContaining({
@@ -175,33 +186,46 @@ test('each route of the edge says that nothing is on record, and calls no day lo
         ran: { funding: false, liq: false, netflow: false, whale: false },
       }),
     ]);
-  }
-  const hypothesis = {
-    closed: 0,
-    hits: 0,
-    hit_rate: null,
-    interval: null,
-    effective_n: 0,
-    decay: 'unknown',
-    deprecation: 'hypothesis',
-    posterior: null,
-    weight: null,
-  };
-  const [status, performance] = await told('/edge/performance.json');
-  expect([status, performance]).toEqual([200, expect.objectContaining(nothing)]);
-  for (const kind of DETECTOR_KINDS) {
-    const rows = Object(performance).kinds[kind];
-    expect(rows.length).toBeGreaterThan(0);
-    for (const row of rows) expect(row).toMatchObject(hypothesis);
-  }
-  expect(await told('/api/ml-rank?pair=BTC-USD')).toEqual([
-    404,
-    { error: 'Nothing was emitted for this pair. That is a fact about the record of calls.' },
-  ]);
-  expect(await told('/edge/rules.json?rule=kind%20%3D%20liq')).toEqual([
-    200,
-    expect.objectContaining({ ok: true, rule: 'kind = liq' }),
-  ]);
-  const page = await (await fetch(`${live.base()}/edge`)).text();
-  expect(page).toContain('No call is on record here. That says nothing about any market.');
+  });
+
+  test('each version is a hypothesis', async () => {
+    const hypothesis = {
+      closed: 0,
+      hits: 0,
+      hit_rate: null,
+      interval: null,
+      effective_n: 0,
+      decay: 'unknown',
+      deprecation: 'hypothesis',
+      posterior: null,
+      weight: null,
+    };
+    const [status, performance] = await told('/edge/performance.json');
+    expect([status, performance]).toEqual([200, expect.objectContaining(nothing)]);
+    for (const kind of DETECTOR_KINDS) {
+      const rows = Object(performance).kinds[kind];
+      expect(rows.length).toBeGreaterThan(0);
+      for (const row of rows) expect(row).toMatchObject(hypothesis);
+    }
+  });
+
+  test('no pair has a rank', async () => {
+    expect(await told('/api/ml-rank?pair=BTC-USD')).toEqual([
+      404,
+      { error: 'Nothing was emitted for this pair. That is a fact about the record of calls.' },
+    ]);
+  });
+
+  test('a rule parses without a record', async () => {
+    expect(await told('/edge/rules.json?rule=kind%20%3D%20liq')).toEqual([
+      200,
+      expect.objectContaining({ ok: true, rule: 'kind = liq' }),
+    ]);
+  });
+
+  test('the page says so of no market', async () => {
+    const page = await (await fetch(`${live.base()}/edge`)).text();
+    expect(page).toContain('No call is on record here. That says nothing about any market.');
+    expect(page).not.toContain('class="plot"');
+  });
 });

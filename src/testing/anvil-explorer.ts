@@ -93,7 +93,8 @@ async function answer(anvil: Anvil, held: Index, params: URLSearchParams): Promi
         ? row['contractAddress'] === params.get('contractaddress')
         : [row['from'], row['to'], row['contractAddress']].includes(address)),
   );
-  const page = rows.slice(0, Number(params.get('offset')));
+  const ordered = params.get('sort') === 'desc' ? rows.toReversed() : rows;
+  const page = ordered.slice(0, Number(params.get('offset')));
   if (page.length === 0) return { status: '0', message: 'No transactions found', result: [] };
   return { status: '1', message: 'OK', result: page };
 }

@@ -28,6 +28,7 @@ export const EXPLORER_FAULTS = [
   'error500',
   'cut-connection',
   'lagging',
+  'lists-notok',
 ] as const;
 export type ExplorerFault = (typeof EXPLORER_FAULTS)[number];
 
@@ -122,6 +123,7 @@ function json(value: unknown): Answer {
 }
 
 const PENDING = 'Some internal transactions within this block range have not yet been processed';
+const QUERY_TIMEOUT = 'Query Timeout occured. Please select a smaller result dataset';
 const FREE_PLAN =
   'Free API access is not supported for this chain. Please upgrade your api plan for full ' +
   'chain coverage.';
@@ -134,8 +136,7 @@ function answerTo(chains: ExplorerChains, asked: Question, fault: ExplorerFault 
     return { status: 429, type: 'application/json', text };
   }
   if (fault === 'rate-limited') return notOk('Max calls per sec rate limit reached (3/sec)');
-  if (fault === 'notok')
-    return notOk('Query Timeout occured. Please select a smaller result dataset');
+  if (fault === 'notok') return notOk(QUERY_TIMEOUT);
   if (fault === 'refused-chain') return notOk(FREE_PLAN);
   if (fault === 'wrong-chain-id' && asked.dialect === 'etherscan') {
     return notOk(
@@ -148,6 +149,7 @@ function answerTo(chains: ExplorerChains, asked: Question, fault: ExplorerFault 
     fault === null && told === null ? contractAnswer(asked.action, asked.params) : told;
   if (contract !== null) return json(contract);
   const list = Object.keys(LISTS).find((name): name is ListAction => name === asked.action);
+  if (fault === 'lists-notok' && list !== undefined) return notOk(QUERY_TIMEOUT);
   const whole =
     list === undefined ? node(chains, asked, fault) : answerList(chains, asked, list, fault);
   if (fault !== 'cut-body') return whole;
@@ -224,10 +226,11 @@ function answerList(
   const to = end === null ? Number.POSITIVE_INFINITY : Number(end);
   const known =
     address === undefined ? chains.rowsOfToken(chainId, token) : chains.rowsOf(chainId, address);
-  const rows = known
+  const held = known
     .filter(({ kind, block }) => kind === LISTS[action] && block >= from && block <= to)
-    .filter(({ block }) => block <= headOf(chains, chainId, fault))
-    .slice((page - 1) * offset, page * offset);
+    .filter(({ block }) => block <= headOf(chains, chainId, fault));
+  const ordered = params.get('sort') === 'desc' ? held.toReversed() : held;
+  const rows = ordered.slice((page - 1) * offset, page * offset);
   const shown = fault === 'truncated-page' ? rows.slice(0, Math.ceil(rows.length / 2)) : rows;
   const result = shown.map((row) => WRITERS[action](row, asked, chains));
   if (fault === 'other-address') {

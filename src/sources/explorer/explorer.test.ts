@@ -232,6 +232,21 @@ describe('explorer', () => {
       expect(known(reading)?.counterparties[0]?.transfer_count).toBe(2_500);
     });
 
+    test.each([2, 3, 4, 5])('cut to half are no whole list of %i rows', async (count) => {
+      const blocks = [(n: number) => 100 + n, () => 100];
+      for (const block of blocks) {
+        const rows = Array.from({ length: count }, (_, n) => row(n, { block: block(n) }));
+        for (const dialect of ['etherscan', 'blockscout'] as const) {
+          const explorer = await started(rows);
+          expect(await ask(historyOf(explorer, dialect), ALICE)).toBeInstanceOf(Read);
+          explorer.fault(({ action }) => (action.startsWith('tx') ? 'truncated-page' : null));
+          const reading = await ask(historyOf(explorer, dialect), ALICE);
+          expect(reading, `${dialect} from block ${rows[1]?.block}`).not.toBeInstanceOf(Read);
+          expect(known(reading)?.coverage.map(({ kind }) => kind)).not.toContain('native');
+        }
+      }
+    });
+
     test('through a block that alone fills several answers', async () => {
       const rows = Array.from({ length: 2_500 }, (_, i) =>
         row(i, { block: i < 2_400 ? 100 : 200 }),
@@ -268,6 +283,7 @@ describe('explorer', () => {
     'truncated-page': /^eth_/,
     'other-address': /^eth_/,
     'window-ended': /^eth_/,
+    'lists-notok': /^eth_/,
   };
 
   describe.each(['etherscan', 'blockscout'] as const)('each fault at each call (%s)', (dialect) => {

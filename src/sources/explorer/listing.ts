@@ -1,6 +1,6 @@
-// A list has ended only where the provider, asked again from its last block on, says just the rows
-// of that block: a page can be cut short without a word, inside a block too. Pages go by block,
-// since numbered ones end at a window.
+// A list has ended only where the provider, asked again from its last block on and newest first,
+// says just the rows of that block: a page can be cut short without a word, inside a block too, and
+// in that order what was cut off comes first. Pages go by block: numbered ones end at a window.
 
 import { z } from 'zod';
 import { parseEvmAddress } from '../../chain/address.ts';
@@ -119,10 +119,10 @@ export async function readList<T>(
       add(rows);
       const cut = isOver();
       if (!cut) {
-        const ended = rows.filter(({ block }) => block === last).length;
+        const ended = rows.filter(({ block }) => block === last);
         const rest = { ...asked, fromBlock: last };
-        const more = await askPage(list, rest, 1);
-        if (more.rows.length !== ended) {
+        const more = await askPage(list, rest, 1, 'desc');
+        if (!areSame(ended, more.rows)) {
           throw new ProviderFault(`cut a page short without a word (${action})`, 'passing');
         }
         pending ||= more.pending;
@@ -145,6 +145,29 @@ export async function readList<T>(
     if (isOver()) return result(true, from - 1);
   }
   return result(true, from - 1);
+}
+
+/** A row with the transaction that it is of; '' where it names none. */
+type Placed<T> = ReadAs<T> & { readonly tx: string };
+
+/** Whether two lists have the same rows, in whichever order those of a block stand. */
+function areSame(some: readonly Placed<unknown>[], others: readonly Placed<unknown>[]): boolean {
+  const [one, other] = [some, others].map((rows) => {
+    return rows
+      .map(({ block, tx }) => `${block} ${tx}`)
+      .sort()
+      .join('\n');
+  });
+  return one === other;
+}
+
+const named = outsideRow({ hash: z.string().optional(), transactionHash: z.string().optional() });
+
+function txOf(row: unknown): string {
+  const read = named.safeParse(row);
+  if (!read.success) return '';
+  const { hash, transactionHash } = read.data;
+  return String(hash === undefined ? transactionHash : hash).toLowerCase();
 }
 
 type Rest<T> = {
@@ -178,12 +201,13 @@ async function askPage<T>(
   { at, action, rowIn, budget }: Reading<T>,
   asked: RowsQuery,
   number: number,
-): Promise<{ readonly rows: readonly ReadAs<T>[]; readonly pending: boolean }> {
+  sort: 'asc' | 'desc' = 'asc',
+): Promise<{ readonly rows: readonly Placed<T>[]; readonly pending: boolean }> {
   const question = at.list({
     module: 'account',
     action,
     address: asked.address,
-    sort: 'asc',
+    sort,
     startblock: String(asked.fromBlock),
     endblock: String(asked.toBlock),
     page: String(number),
@@ -193,10 +217,11 @@ async function askPage<T>(
   if (page.rows.length > PAGE_ROWS) {
     throw new ProviderFault(`answered more rows than were asked for (${action})`, 'passing');
   }
-  const rows = page.rows.map((row) => rowIn(action, row, asked));
+  const rows = page.rows.map((row) => ({ ...rowIn(action, row, asked), tx: txOf(row) }));
   rows.forEach(({ block }, i) => {
     const before = rows[i - 1];
-    if (before === undefined || before.block <= block) return;
+    if (before === undefined) return;
+    if (sort === 'asc' ? before.block <= block : before.block >= block) return;
     throw new ProviderFault(`answered rows out of order (${action})`, 'passing');
   });
   return { rows, pending: page.pending };

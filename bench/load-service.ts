@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -124,6 +124,7 @@ function startImports(home: string) {
       writeFileSync(file, transfersFrom(n * (IMPORT_ROWS / BLOCK_ROWS)));
       const words = ['warehouse', 'import', file, '--chain', 'base', '--origin', 'simulated'];
       const { status, err } = await ended(start(words, home, {}));
+      rmSync(file);
       if (status === 0) [rows, done] = [rows + IMPORT_ROWS, done + 1];
       else {
         faults.push(`ended with ${status}: ${err.slice(-300)}`);

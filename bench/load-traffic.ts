@@ -36,6 +36,8 @@ export type RouteRow = {
 export type RunResult = {
   readonly rows: readonly RouteRow[];
   readonly all: RouteRow;
+  /** Those of all that were not refused. */
+  readonly answered: RouteRow;
   readonly seconds: number;
   readonly refused: readonly Refused[];
   /** Answers that nothing declares, and what was denied that had been acknowledged. */
@@ -68,6 +70,8 @@ const WATCHERS_EACH = 2;
 const OPENED_TOGETHER = 50;
 const MS_PER_S = 1_000;
 const NS_PER_MS = 1e6;
+/** An outcome that is no refusal. */
+const ANSWERED = /^[23]\d\d/;
 
 type Stream = { readonly reader: Reader; readonly of: string };
 
@@ -109,16 +113,21 @@ async function open(base: string, callers: Callers, streams: number): Promise<Op
   return { base, pool, callers, lottery, judge, streams: opened, mix: mixOf(callers, lottery) };
 }
 
-type Tally = { readonly taken: number[]; readonly outcomes: Map<string, number> };
+type Tally = {
+  readonly taken: number[];
+  readonly answered: number[];
+  readonly outcomes: Map<string, number>;
+};
 
 function tallies(kinds: readonly MixKind[]) {
   const of = new Map<string, Tally>(
-    kinds.map(({ name }) => [name, { taken: [], outcomes: new Map() }]),
+    kinds.map(({ name }) => [name, { taken: [], answered: [], outcomes: new Map() }]),
   );
   const note = (name: string, ms: number, outcome: string) => {
     const tally = of.get(name);
     if (tally === undefined) throw new Error(`${name} is no kind`);
     tally.taken.push(ms);
+    if (ANSWERED.test(outcome)) tally.answered.push(ms);
     const before = tally.outcomes.get(outcome);
     tally.outcomes.set(outcome, before === undefined ? 1 : before + 1);
   };
@@ -174,13 +183,12 @@ async function run(opened: Opened, rate: number, seconds: number): Promise<RunRe
   for (const { outcomes } of of.values()) {
     for (const [name, count] of outcomes) together.set(name, count + (together.get(name) ?? 0));
   }
+  const takenOf = (which: 'taken' | 'answered') => [...of.values()].flatMap((one) => one[which]);
+  const answered = new Map([...together].filter(([outcome]) => ANSWERED.test(outcome)));
   return {
     rows: rows.filter(({ sent }) => sent > 0),
-    all: rowOf(
-      'all',
-      [...of.values()].flatMap(({ taken }) => taken),
-      together,
-    ),
+    all: rowOf('all', takenOf('taken'), together),
+    answered: rowOf('answered of all', takenOf('answered'), answered),
     seconds: (performance.now() - began) / MS_PER_S,
     ...findings.found(),
     denied: denied.slice(0, NAMED_MAX),

@@ -79,7 +79,7 @@ function sayRun(result: RunResult): void {
     outcomesOf(one),
   ];
   const head = ['route', 'requests', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms', 'answers'];
-  table([head, ...result.rows.map(row), row(result.all)]);
+  table([head, ...[...result.rows, result.all, result.answered].map(row)]);
   if (result.refused.length === 0) return;
   say('');
   table([

@@ -67,7 +67,14 @@ describe('a start that fails', () => {
     };
     const close = async () => undefined;
     const stores: Stores = {
-      database: { kind: 'pglite', durable: true, query, transaction: query, close },
+      database: {
+        kind: 'pglite',
+        durable: true,
+        query,
+        transaction: query,
+        isLate: () => false,
+        close,
+      },
       warehouse: remoteWarehouse('http://127.0.0.1:1'),
       secrets: deriveSecrets('a root secret of the tests', null),
       close,

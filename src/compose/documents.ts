@@ -213,6 +213,7 @@ function documentAt(name: string, path: string, type: string, make: () => string
     name,
     path,
     summary: 'It changes with a release only.',
+    isLight: true,
     keptS: KEPT_S,
     responses: { 200: text(type) },
   });
@@ -259,6 +260,7 @@ const ready = plainRoute({
   ...DOCUMENT,
   name: 'ready',
   path: '/ready',
+  isLight: true,
   summary: 'Whether every store answers, and to an operator which does not.',
   responses: { 200: text(TEXT), 503: text(TEXT) },
 });
@@ -275,6 +277,7 @@ export function operatorDocuments({
     ...DOCUMENT,
     name: 'metrics',
     path: '/metrics',
+    isLight: true,
     summary: 'What the service has been doing, as Prometheus reads it.',
     access: 'operator',
     responses: { 200: text(registry.contentType) },

@@ -30,6 +30,7 @@ import type { PublishedModels } from '../ports/rug-model.ts';
 import type { Bus } from '../ports/streams.ts';
 import { goThrough } from '../sources/http/outbound-call.ts';
 import { providerWatch } from '../sources/http/provider-watch.ts';
+import type { Database } from '../stores/control/engine/database.ts';
 import { countSealedElsewhere } from '../stores/control/integrations.ts';
 import { withdrawnRanges } from '../stores/warehouse/transfers/withdrawn.ts';
 import type { Tokens } from '../transport/guard.ts';
@@ -74,6 +75,8 @@ export type ProcessParts = {
   readonly providers: ProviderWatch['reports'];
   /** What keeps roots of the log from the contract that is set, as this process knows it. */
   readonly anchoring: () => AnchoringReport;
+  /** Whether what is asked of the control store waits for too long. */
+  readonly isStoreLate: Database['isLate'];
   /** Makes the spans of what this process answers; `null`: nobody takes them. */
   readonly tracing: Tracing | null;
   /** How far the ring of each chain is, as it is held now. */
@@ -212,6 +215,7 @@ function composeParts(
     ring: of(indexing).ringFacts,
     providers: providers.reports,
     anchoring: of(anchoring).services.anchoring.report,
+    isStoreLate: database.isLate,
     tracing: traced,
     ringReach: of(indexing).services.warehouseRing.reach,
     commands: [bindCommand(doctorCommand, doctor), bindCommand(migrateCommand, null), ...commands],

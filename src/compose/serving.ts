@@ -22,6 +22,7 @@ import { createHttp, type HttpDoor, type HttpOptions } from '../transport/http.t
 import type { AnswerSigning } from '../transport/signed-answer.ts';
 import { createSlots, type MountedStream, type StreamSlots } from '../transport/stream.ts';
 import { CONNECTIONS_MAX, STREAM_LIMITS } from '../transport/stream-reader.ts';
+import { type TurnWatch, watchTurns } from '../transport/turn-watch.ts';
 
 import { nowS } from './clock.ts';
 import {
@@ -56,6 +57,7 @@ export type ServingParts = Pick<
   | 'providers'
   | 'anchoring'
   | 'tracing'
+  | 'isStoreLate'
 > & {
   readonly config: Config;
   readonly gate: AccessGate;
@@ -75,12 +77,18 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   let listening = '';
   const base = () => (config.publicUrl === null ? listening : config.publicUrl);
   let draining = false;
-  const operated = { ...parts, isDraining: () => draining };
+  const turns = watchTurns();
+  const operated = {
+    ...parts,
+    isDraining: () => draining,
+    isLate: () => turns.isLate() || parts.isStoreLate(),
+  };
   const { options, answers } = publicOptions(operated, base);
   const app = createHttp(options, answers);
   const opened = [app];
   const closeAll = async () => {
     await Promise.all(opened.map((one) => one.close()));
+    turns.end();
   };
   // Whoever sends requests is told first; then streams are told to move, and nobody listens.
   const close = async () => {
@@ -102,7 +110,8 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   }
 }
 
-type OperatedParts = ServingParts & Pick<OperatorFacts, 'isDraining'>;
+type OperatedParts = ServingParts &
+  Pick<OperatorFacts, 'isDraining'> & { readonly isLate: TurnWatch['isLate'] };
 
 function publicOptions(parts: OperatedParts, base: () => string) {
   const { config, ports, sources } = parts;
@@ -136,6 +145,7 @@ function publicOptions(parts: OperatedParts, base: () => string) {
     sessions: parts.sessions,
     ...(config.publicUrl === null ? {} : { ownOrigin: new URL(config.publicUrl).origin }),
     trustProxy: config.trustProxy,
+    isLate: parts.isLate,
     signing: answerSigning(ports.signing, base),
   };
   if (!config.surfaces.includes('mcp')) {

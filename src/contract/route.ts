@@ -72,6 +72,8 @@ export type RouteFacts = {
   readonly tail?: true;
   /** The largest body that is read, in bytes. */
   readonly bodyBytesMax?: number;
+  /** Answered while others are refused because requests wait for too long: it says how it goes. */
+  readonly isLight?: true;
   /** Where it will go: since when that is said, and until when it is answered. */
   readonly deprecated?: Deprecation;
 };

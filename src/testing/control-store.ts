@@ -186,6 +186,7 @@ function freshOf(open: () => Promise<SharedStore>): FreshStore {
       durable: true,
       query: async (...call) => (await reach()).query(...call),
       transaction: async (...call) => (await reach()).transaction(...call),
+      isLate: () => false,
       close: async () => undefined,
       silence: (next) => {
         fault = next;

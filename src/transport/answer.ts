@@ -29,6 +29,7 @@ import { defOf } from '../contract/writer.ts';
 import { type Guard, type Guarding, guardOf } from './guard.ts';
 import type { Meters } from './metrics.ts';
 import type { Tracing } from './tracing.ts';
+import type { TurnWatch } from './turn-watch.ts';
 
 /** One request: its id in the log, when it came (`performance.now`), what its handler is told. */
 export type RouteQuestion = {
@@ -63,6 +64,8 @@ export type Answering = Guarding & {
   readonly refusalPage?: RefusalPage;
   /** Where traces are made: runs the work of a request under a span. */
   readonly trace?: Tracing['request'];
+  /** Whether requests wait for their turn for too long already. */
+  readonly isLate?: TurnWatch['isLate'];
 };
 
 /** Asks one route: parses, answers, charges. It never rejects: a fault of ours is a 500. */
@@ -95,11 +98,27 @@ export function answersOf(mounted: readonly Mounted[], parts: Answering): Answer
     const { route } = one;
     if (answers.has(route.name)) throw new Error(`${route.name} is mounted twice`);
     const refuse = refuserOf(route, parts);
-    const guard = guardOf(route, parts);
+    const guard = guardInTime(route, guardOf(route, parts), parts);
     const ask = tracedAsk(route, answerer(one, refuse, underWay, parts), parts.trace);
     answers.set(route.name, { route, guard, refuse, ask });
   }
   return answers;
+}
+
+// A caller that is not remembered would wait to be looked up behind all the others. Who it is, is
+// remembered for its next request all the same.
+function guardInTime(
+  { isLight, path }: Mounted['route'],
+  guard: Guard,
+  { isLate, log }: Answering,
+): Guard {
+  if (isLight === true || isLate === undefined) return guard;
+  return (headers, search, use) => {
+    const said = guard(headers, search, use);
+    if (!(said instanceof Promise) || !isLate()) return said;
+    said.catch((fault) => log.error({ route: path, fault: describe(fault) }, 'fault'));
+    return { kind: 'refused', refusal: overloadRefusal(LATE) };
+  };
 }
 
 // Every door asks here, so that a tool's call and a section of a scan are traced like a request.
@@ -130,6 +149,7 @@ function answerer(
   parts: Answering,
 ): AskRoute {
   const { gate, meters, log } = parts;
+  const isLate = route.isLight === true ? undefined : parts.isLate;
   const headersOf = route.access === 'open' ? openHeaders(route) : ownHeaders(route);
   const { deprecated } = route;
   const notice = deprecated === undefined ? null : deprecationHeaders(deprecated);
@@ -139,8 +159,9 @@ function answerer(
   };
   return async (sent, by, { id, startedMs, asked, isGone }) => {
     if (isGone?.() === true) return answerNobody();
-    const tooMany = underWay.begin(by, route.name, asked.now());
-    if (tooMany !== null) return refuse(tooMany, figuresOf(by, asked.now()));
+    const refusal =
+      isLate?.() === true ? overloadRefusal(LATE) : underWay.begin(by, route.name, asked.now());
+    if (refusal !== null) return refuse(refusal, figuresOf(by, asked.now()));
     const end = () => underWay.end(by, route.name);
     let isOver = true;
     const onFault = (fault: unknown) =>
@@ -621,6 +642,7 @@ function refuseOneMore(
 }
 
 const BUSY = 'Too many requests at once; try again in a second.';
+const LATE = 'Requests wait too long now; try again in a second. Nothing was charged.';
 
 /** The context of a handler, and the release of its abort listener. */
 export type ContextHandle = { readonly asked: RequestContext; readonly done: () => void };

@@ -57,7 +57,7 @@ function gateway() {
 }
 
 /** A server whose handler is the test's, with a key for each member. */
-async function served(handle: AnyHandler) {
+async function served(handle: AnyHandler, isLate = () => false) {
   const store = fresh();
   const { memberships, keys, quota } = accessIn(store, () => NOW * 1_000);
   const bearers: string[] = [];
@@ -76,6 +76,7 @@ async function served(handle: AnyHandler) {
     ],
     gate,
     meters,
+    isLate,
     now: () => NOW,
     budgetMs: 20_000,
   });
@@ -211,6 +212,31 @@ describe('places', () => {
     expect(underWay.begin(nobody, 'one_more', 0)).toBeNull();
     expect(() => underWay.end(nobody, 'route_7')).toThrow('was not under way');
   });
+});
+
+test('a member is refused while requests wait too long, with its own figures and no charge', async () => {
+  let isLate = false;
+  let begun = 0;
+  const by = await served(
+    async () => {
+      begun += 1;
+      return work.reply(200, { fine: true });
+    },
+    () => isLate,
+  );
+  await by.get();
+  isLate = true;
+  const refused = await by.get();
+  expect(refused).toMatchObject({ status: 503, left: String(SOLD - 1), retry: '1' });
+  expect(JSON.parse(refused.body)).toEqual({
+    error: 'Requests wait too long now; try again in a second. Nothing was charged.',
+  });
+  expect([begun, await by.used(), await by.gauge()]).toEqual([1, 1, 0]);
+  // Whoever would have to be looked up first is refused before that, without figures.
+  expect(await by.get(1)).toMatchObject({ status: 503, left: '0', retry: '1' });
+  isLate = false;
+  expect((await by.get()).status).toBe(200);
+  expect(await by.used()).toBe(2);
 });
 
 describe('a client that hangs up', () => {

@@ -131,6 +131,7 @@ export const healthRoute = plainRoute({
   path: '/health',
   summary: 'Whether the service runs, its route table, and the age of each source.',
   access: 'open',
+  isLight: true,
   responses: {
     200: z
       .strictObject({
@@ -334,6 +335,7 @@ export const statusPage = plainRoute({
   path: '/status',
   summary: 'How old each source is, and whether it can deny anything now.',
   access: 'open',
+  isLight: true,
   responses: { 200: html() },
 });
 

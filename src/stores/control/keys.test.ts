@@ -57,6 +57,7 @@ describe('over a store that does not answer', () => {
     durable: true,
     query: () => Promise.reject(new StoreUnavailable('the server did not answer', 'ENOANSWER')),
     transaction: () => Promise.reject(new StoreUnavailable('the server did not answer', 'X')),
+    isLate: () => false,
     close: async () => undefined,
   };
   const broken: Database = { ...gone, query: () => Promise.reject(new TypeError('a bug')) };

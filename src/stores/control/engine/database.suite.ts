@@ -14,6 +14,9 @@ const LIVE: Deployment = {
   previous_fingerprint: null,
 };
 
+/** So many that each waits for a second and a half, on as many sessions as the engine has. */
+const CALLERS_EACH = { pglite: 8, postgres: 64 } as const;
+
 /** Runs the promises of a database. `fresh` gives an empty store each time it is called. */
 export function databaseKeeps(name: string, fresh: () => Promise<Database>): void {
   describe(`${name}: statements`, () => {
@@ -22,6 +25,20 @@ export function databaseKeeps(name: string, fresh: () => Promise<Database>): voi
       database = await fresh();
     });
     afterAll(() => database.close());
+
+    test('says that all wait too long, and not once they had their turn', async () => {
+      let wasLate = false;
+      // Of callers that always ask again, each waits until all the others had their turn.
+      const callers = Array.from({ length: CALLERS_EACH[database.kind] }, async () => {
+        while (!wasLate) {
+          await database.query('select pg_sleep(0.2)');
+          wasLate ||= database.isLate();
+        }
+      });
+      expect(database.isLate()).toBe(false);
+      await Promise.all(callers);
+      expect(database.isLate()).toBe(false);
+    }, 60_000);
 
     test('gives each type the same value on either engine', async () => {
       const [row] = await database.query(

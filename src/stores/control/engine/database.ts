@@ -100,6 +100,8 @@ export type Database = {
     work: (session: Session) => Promise<T>,
     limits?: TransactionLimits,
   ) => Promise<T>;
+  /** Whether all that is asked of it has waited for its turn for too long. */
+  readonly isLate: () => boolean;
   /** Ends the sessions and stops the engine, where it is ours. Later calls are StoreUnavailable. */
   readonly close: () => Promise<void>;
 };

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { watchQueue } from '../../../evidence/queue-watch.ts';
 import {
   type Database,
   fromSqlState,
@@ -44,11 +45,16 @@ export async function openPglite(
   await session.open();
   let tail: Promise<unknown> = Promise.resolve();
   let waiting = 0;
+  const turns = watchQueue(() => performance.now());
 
   const exclusively = async <T>(work: () => Promise<T>): Promise<T> => {
     if (waiting >= WAITING_MAX) throw new StoreUnavailable('too many callers wait', 'EBUSY');
     waiting += 1;
-    const mine = tail.then(work);
+    const cameMs = performance.now();
+    const mine = tail.then(() => {
+      turns.noteTurn(performance.now() - cameMs);
+      return work();
+    });
     tail = mine.catch(() => undefined);
     try {
       return await mine;
@@ -63,6 +69,8 @@ export async function openPglite(
     query: (...call) => exclusively(() => session.query(...call)),
     transaction: (work, limits) =>
       exclusively(() => transact(session.own(), work, timeoutOf(limits))),
+    // An empty queue keeps nobody waiting, however long the last one in it had waited.
+    isLate: () => waiting > 0 && turns.isLate(),
     close: () => exclusively(() => session.close()),
   };
 }

@@ -3,6 +3,7 @@
 
 import { Pool, type PoolClient, types } from 'pg';
 import { listOrNone } from '../../../evidence/measure.ts';
+import { watchQueue } from '../../../evidence/queue-watch.ts';
 import {
   type Database,
   fromSqlState,
@@ -37,15 +38,18 @@ export function openPostgres(url: string): Database {
   // An idle connection that breaks is dropped by the pool; the next caller gets a new one.
   pool.on('error', () => undefined);
   let closed = false;
+  const turns = watchQueue(() => performance.now());
 
   async function withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
     if (closed) throw new StoreUnavailable('it has been closed', 'ECLOSED');
     if (pool.waitingCount >= WAITING_MAX) {
       throw new StoreUnavailable('too many callers wait', 'EBUSY');
     }
+    const cameMs = performance.now();
     const client: Client = await pool.connect().catch((error: unknown): never => {
       throw knownFault(error);
     });
+    turns.noteTurn(performance.now() - cameMs);
     const onError = () => {
       client.broken = true;
     };
@@ -65,6 +69,7 @@ export function openPostgres(url: string): Database {
       withClient((client) => run(client, sql, listOrNone(params), STATEMENT_TIMEOUT_MS)),
     transaction: (work, limits) =>
       withClient((client) => transact(own(client, timeoutOf(limits)), work, timeoutOf(limits))),
+    isLate: () => pool.waitingCount > 0 && turns.isLate(),
     close: async () => {
       closed = true;
       await pool.end();

@@ -5,6 +5,7 @@ import {
   type Answers,
   falseIn,
   isAsWhole,
+  lessThan,
   SAYS_NOTHING,
   type Statement,
   statementOf,
@@ -29,6 +30,8 @@ export type Asking = {
   readonly port: number;
   readonly credentials: Credentials;
   readonly isAsked: (request: Request) => boolean;
+  /** How many questions are under way at a time. */
+  readonly together?: number;
 };
 
 /** Every question of a service to routes that read and are no stream. */
@@ -47,7 +50,8 @@ export async function askAll(asking: Asking, isWhole: boolean) {
   const { ask, close } = askingAt(asking.port);
   try {
     const questions = await questionsOf(ask, asking);
-    return { questions, said: await askEach(asking.port, questions, isWhole) };
+    const said = await askEach(asking.port, questions, isWhole, asking.together);
+    return { questions, said };
   } finally {
     close();
   }
@@ -130,8 +134,7 @@ export async function recover(
           break;
         }
         if (sinceMs > RECOVERY_MS_MAX) {
-          const unlike = `${request.name}: ${said.state}, and ${before.state} before`;
-          return { recoveredMs: null, unlike };
+          return { recoveredMs: null, unlike: `${request.name}: ${lessThan(before, said)}` };
         }
         await sleep(RECOVERY_EACH_MS);
       }

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { World } from './chaos-worker.ts';
 
 /** A change of one compiled file. */
 type Edit = { readonly file: string; readonly from: string; readonly to: string };
@@ -20,7 +21,7 @@ type Edit = { readonly file: string; readonly from: string; readonly to: string 
 /** A fault of the product, and the fault of a source or store under which it shows. */
 export type Plant = {
   readonly name: string;
-  readonly under: { readonly source: string } | { readonly store: string };
+  readonly under: { readonly source: string; readonly world: World } | { readonly store: string };
   readonly edits: readonly Edit[];
 };
 
@@ -31,7 +32,7 @@ const GATE = 'features/sanctions/publication-gate.js';
 export const PLANTS: readonly Plant[] = [
   {
     name: 'a swallowed error: a list that was not read is empty',
-    under: { source: 'explorer:wrong-type' },
+    under: { source: 'explorer:lists-notok', world: 'observed' },
     edits: [
       {
         file: LISTING,
@@ -42,8 +43,20 @@ export const PLANTS: readonly Plant[] = [
     ],
   },
   {
+    name: 'a swallowed error: an address whose lists broke off has no transfers',
+    under: { source: 'explorer:lists-notok', world: 'observed' },
+    edits: [
+      {
+        file: 'sources/explorer/history.js',
+        from: 'await readTransfers(at, action, asked, { transfersMax: rowsMax }, budget);',
+        to: `await readTransfers(at, action, asked, { transfersMax: rowsMax }, budget)
+      .catch(() => ({ transfers: [], cut: false, pending: false }));`,
+      },
+    ],
+  },
+  {
     name: 'a default: what a silent venue did not tell was never listed',
-    under: { source: 'venue:unreachable' },
+    under: { source: 'venue:unreachable', world: 'simulated' },
     edits: [
       {
         file: 'features/deployers/record.js',
@@ -53,8 +66,9 @@ export const PLANTS: readonly Plant[] = [
     ],
   },
   {
-    name: 'a gate that lets an empty list pass',
-    under: { source: 'publisher:empty-list' },
+    // An empty list is refused by its reader too: what stands behind that is the gate's alone.
+    name: 'a gate that lets a list pass that lost a third',
+    under: { source: 'publisher:shrunk', world: 'simulated' },
     edits: [
       {
         file: GATE,
@@ -70,12 +84,12 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a page that was cut is taken for the end',
-    under: { source: 'explorer:truncated-page' },
-    edits: [{ file: LISTING, from: 'if (more.rows.length !== ended)', to: 'if (false)' }],
+    under: { source: 'explorer:truncated-page', world: 'observed' },
+    edits: [{ file: LISTING, from: 'if (!areSame(ended, more.rows))', to: 'if (false)' }],
   },
   {
     name: 'a failure that nobody catches',
-    under: { source: 'explorer:unreachable' },
+    under: { source: 'explorer:unreachable', world: 'observed' },
     edits: [
       {
         file: PROVIDER,
@@ -86,7 +100,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a provider that is left alone for ever',
-    under: { source: 'explorer:unreachable' },
+    under: { source: 'explorer:unreachable', world: 'observed' },
     edits: [
       {
         file: PROVIDER,
@@ -96,8 +110,21 @@ export const PLANTS: readonly Plant[] = [
     ],
   },
   {
+    name: 'a retry that neither gives up nor leaves the provider alone',
+    under: { source: 'explorer:rate-limited', world: 'observed' },
+    edits: [
+      {
+        file: PROVIDER,
+        from: 'if (!tried.passing || tries >= retriesMax)',
+        to: 'if (!tried.passing)',
+      },
+      { file: PROVIDER, from: 'const backoff = backoffMs * 2 ** tries;', to: 'const backoff = 0;' },
+      { file: PROVIDER, from: 'failures = fault.passing ? failures + 1 : 0;', to: 'failures = 0;' },
+    ],
+  },
+  {
     name: 'a stale cache: a failure is held for an hour',
-    under: { source: 'explorer:unreachable' },
+    under: { source: 'explorer:unreachable', world: 'observed' },
     edits: [
       {
         file: 'sources/http/held-readings.js',
@@ -108,7 +135,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a retry that doubles what it read',
-    under: { source: 'explorer:flapping' },
+    under: { source: 'explorer:flapping', world: 'observed' },
     edits: [
       {
         file: PROVIDER,
@@ -125,7 +152,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a flag that says checked whatever was read',
-    under: { source: 'explorer:unreachable' },
+    under: { source: 'explorer:unreachable', world: 'observed' },
     edits: [
       {
         file: 'evidence/claim.js',
@@ -151,8 +178,9 @@ export const PLANTS: readonly Plant[] = [
     ],
   },
   {
+    // A store that is down is found out where the key is looked for: this one is silent behind it.
     name: 'a silent store has an empty watchlist',
-    under: { store: 'control down' },
+    under: { store: 'control locked' },
     edits: [
       {
         file: 'features/watchlist/watchlist.store.js',

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { z } from 'zod';
 import { flagStreamRoute } from '../src/features/flag-stream/flag-stream.route.ts';
-import { askOnce, startReader, startTraffic } from '../src/fleet-load.suite.ts';
+import { askOnce, bearer, startReader, startTraffic } from '../src/fleet-load.suite.ts';
 import { openPostgres } from '../src/stores/control/engine/postgres.ts';
 import { type Answers, falseIn } from '../src/testing/chaos-judge.ts';
 import { append, flagOf } from '../src/testing/flag-events.ts';
@@ -35,7 +35,7 @@ import {
   type Question,
   recover,
 } from './chaos-asking.ts';
-import { fleetTraffic } from './fleet-traffic.ts';
+import { askUntilTold, fleetTraffic } from './fleet-traffic.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 const TOKEN = 'a-token-of-a-desk';
@@ -57,6 +57,8 @@ type StoreFault = {
   readonly name: string;
   readonly begin: () => Promise<void> | void;
   readonly end: () => Promise<void> | void;
+  /** It lasts at least so long. */
+  readonly msMin?: number;
 };
 
 type Row = {
@@ -64,6 +66,8 @@ type Row = {
   readonly changed: number;
   readonly lies: readonly string[];
   readonly recovered: string;
+  /** What was acknowledged so far and read back after the fault. */
+  readonly readBack: string;
 };
 
 type Options = { readonly only: string; readonly say: (line: string) => void };
@@ -137,6 +141,11 @@ function lasting(name: string, work: () => Promise<void>): StoreFault {
   };
 }
 
+function wantedOf(faults: readonly StoreFault[], { only }: Options): readonly StoreFault[] {
+  const wanted = new RegExp(only);
+  return faults.filter(({ name }) => wanted.test(name));
+}
+
 const isAsked = ({ name }: Request): boolean => {
   return !name.includes('@') && SAMPLED.includes(name.slice(name.lastIndexOf('/') + 1));
 };
@@ -167,6 +176,24 @@ async function takeWrites(database: string, isReadOnly: boolean): Promise<void> 
   await client.end();
 }
 
+/** Somebody else holds tables, as a migration does: whoever asks waits; keys are still found. */
+function lockedTables(database: string): StoreFault {
+  let holder: Client | null = null;
+  return {
+    name: 'control locked',
+    // Longer than a question waits for a table: whoever asks in it learns that it was not read.
+    msMin: 25_000,
+    begin: async () => {
+      holder = new Client({ connectionString: database });
+      await holder.connect();
+      await holder.query('begin');
+      await holder.query(`lock table ${LOCKED} in access exclusive mode`);
+    },
+    end: async () => void (await holder?.end()),
+  };
+}
+const LOCKED = 'watched_addresses, watch_changes, screening_records';
+
 function sharedFaults({ database, disks, front, postgres, wire }: SharedStores): StoreFault[] {
   const control: StoreFault[] = [
     { name: 'control down', begin: wire.cut, end: wire.restore },
@@ -187,6 +214,7 @@ function sharedFaults({ database, disks, front, postgres, wire }: SharedStores):
       begin: () => takeWrites(database, true),
       end: () => takeWrites(database, false),
     },
+    lockedTables(database),
     { name: 'control restarted', begin: postgres.restart, end: () => undefined },
     {
       name: 'control disk full',
@@ -258,8 +286,10 @@ async function breakShared(options: Options): Promise<Row[]> {
   };
   const roles = { serve: 'serve', work: 'work' } as const;
   const fleet = await makeFleet({ roles, main: MAIN, env, home });
-  const faults = sharedFaults({ database, disks, front, postgres, wire });
+  const all = sharedFaults({ database, disks, front, postgres, wire });
+  const faults = wantedOf(all, options);
   try {
+    if (faults.length === 0) return [];
     await fleet.start('work');
     await fleet.start('serve');
     const direct = openPostgres(database);
@@ -327,7 +357,7 @@ async function breakEmbedded(options: Options): Promise<Row[]> {
     ...settings,
   };
   const fleet = await makeFleet({ roles: { up: 'up' }, main: MAIN, env, home });
-  const faults: StoreFault[] = [
+  const all: StoreFault[] = [
     { name: 'folder disk full', begin: disk.fill, end: disk.free },
     {
       name: 'folder, its process killed',
@@ -352,7 +382,9 @@ async function breakEmbedded(options: Options): Promise<Row[]> {
       },
     },
   ];
+  const faults = wantedOf(all, options);
   try {
+    if (faults.length === 0) return [];
     await fleet.start('up');
     return await breakEach({
       ...options,
@@ -400,7 +432,7 @@ async function breakEach(broken: Broken): Promise<Row[]> {
     .map(({ address }) => address)
     .filter((address) => address.startsWith('0x'));
   const urls = () => [url];
-  const { traffic, denied } = fleetTraffic({
+  const { traffic, denied, readBack } = fleetTraffic({
     keys: [key],
     listed,
     everyMs: EVERY_MS,
@@ -421,11 +453,22 @@ async function breakEach(broken: Broken): Promise<Row[]> {
     await wait(EVERY_MS * 4);
   });
   const rows: Row[] = [];
-  const wanted = new RegExp(broken.only);
-  for (const fault of broken.faults.filter(({ name }) => wanted.test(name))) {
-    const row = await breakOnce(fault, { port, questions, whole, broken });
+  /** Every key that was acknowledged. */
+  const keys = [key];
+  for (const fault of broken.faults) {
+    const makeKey = async () => {
+      const made = ['keys', 'create', '--membership', membership_id];
+      const { key: fresh } = minted.parse(await command(made));
+      keys.push(fresh);
+    };
+    const once = await breakOnce(fault, { port, questions, whole, broken, makeKey });
+    const { counts, lost } = await readBack(url);
+    const shut = await keysShut(url, keys);
+    const lies = [...once.lies, ...[...lost, ...shut].map((one) => `lost: ${one}`)];
+    const row = { ...once, lies, readBack: `${counts}, ${keys.length} keys` };
     rows.push(row);
-    say(`| ${[fault.name, row.cells, row.changed, row.lies.length, row.recovered].join(' | ')} |`);
+    const { cells, changed, recovered } = row;
+    say(`| ${[fault.name, cells, changed, lies.length, recovered, row.readBack].join(' | ')} |`);
     for (const lie of row.lies) say(`  ${lie}`);
   }
   await stopAppending();
@@ -437,7 +480,17 @@ async function breakEach(broken: Broken): Promise<Row[]> {
   const lies = [...lost, ...denied.map((one) => `acknowledged and denied: ${one}`)];
   for (const lie of lies) say(`  ${lie}`);
   for (const reader of readers) await reader.end();
-  return [...rows, { cells: 0, changed: 0, lies, recovered: '' }];
+  return [...rows, { cells: 0, changed: 0, lies, recovered: '', readBack: '' }];
+}
+
+/** The keys that open nothing. */
+async function keysShut(url: string, keys: readonly string[]): Promise<string[]> {
+  const shut: string[] = [];
+  for (const [n, key] of keys.entries()) {
+    const { status } = await askUntilTold(`${url}/api/v1/usage`, { headers: bearer(key) });
+    if (status !== 200) shut.push(`key ${n}: ${status}`);
+  }
+  return shut;
 }
 
 /** Asks until the same is said twice: a question may have something looked up. */
@@ -460,22 +513,28 @@ type Once = {
   readonly questions: readonly Question[];
   readonly whole: Answers;
   readonly broken: Broken;
+  /** Has an operator make a key. */
+  readonly makeKey: () => Promise<void>;
 };
 
 async function breakOnce(
   fault: StoreFault,
-  { port, questions, whole, broken }: Once,
-): Promise<Row> {
+  { port, questions, whole, broken, makeKey }: Once,
+): Promise<Omit<Row, 'readBack'>> {
   const began = performance.now();
   await fault.begin();
+  // A refusal acknowledges nothing; a command may wait for its store until the fault is over.
+  const making = makeKey().catch(() => undefined);
   const said = await askEach(port, questions, false, TOGETHER);
-  await wait(Math.max(0, FAULT_MS_MIN - (performance.now() - began)));
+  const { msMin = FAULT_MS_MIN } = fault;
+  await wait(Math.max(0, msMin - (performance.now() - began)));
   await fault.end();
   const lies = [...said].flatMap(([name, one]) => falseIn(name, whole.get(name), one));
   const changed = changedAmong(questions, whole, said);
   const ended = performance.now();
   const { recoveredMs, unlike } = await recover(port, questions, whole, lies);
   const jobs = await untilExamined(broken, ended);
+  await making;
   const seconds = recoveredMs === null ? 'no' : `${Math.ceil(recoveredMs / 1_000)} s`;
   const late = [unlike, jobs].filter((one) => one !== null);
   const lines = late.map((one) => `not again: ${one}`);
@@ -526,8 +585,8 @@ export async function runStoreFaults(options: Options): Promise<void> {
     for (const folder of mounted) execFileSync('umount', ['-l', folder]);
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
-  say('| fault | answers | changed | false | as before after |');
-  say('| --- | --: | --: | --: | --: |');
+  say('| fault | answers | changed | false | as before after | read back |');
+  say('| --- | --: | --: | --: | --: | --- |');
   const rows = [...(await breakShared(options)), ...(await breakEmbedded(options))];
   const cells = rows.reduce((sum, row) => sum + row.cells, 0);
   const lies = rows.reduce((sum, row) => sum + row.lies.length, 0);

@@ -1,7 +1,7 @@
-// npm run chaos [-- --only PATTERN_OF_FAULTS] [--kinds|--stores] [--jobs N] [--all-addresses]: the
-// simulated world starts in each fault of each source (`--kinds`: of the table of kinds) and is
-// asked what a service without faults was, until, the fault lifted, it says the same again.
-// `--stores` breaks real stores under a fleet. A cell is one answer of docs/reliability.md.
+// npm run chaos [-- --only PATTERN] [--kinds|--observed|--stores|--planted] [--jobs N]: a world
+// starts in each fault of each source (`--kinds`: of the table of kinds; `--observed`: of those of
+// a service that simulates nothing) and is asked what a service without faults was, until, the
+// fault lifted, it says the same again. A cell is one answer of docs/reliability.md.
 
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,29 +11,35 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { type Answers, falseIn, isCounted } from '../src/testing/chaos-judge.ts';
+import { FAULTS_FILE } from '../src/compose/world-faults.ts';
+import {
+  type Answers,
+  type Calls,
+  falseIn,
+  isCounted,
+  lessThan,
+  sourcesOverasked,
+} from '../src/testing/chaos-judge.ts';
+import { freePort } from '../src/testing/free-port.ts';
 import { askingAt, type Request } from './answers-recorder.ts';
 import { ADDRESSES } from './answers-requests.ts';
 import { NOW_MS } from './answers-service.ts';
 import { askAll, changedAmong, RECOVERY_EACH_MS, type Recovery, recover } from './chaos-asking.ts';
 import { misnamed, type NamedFault, rounds } from './chaos-faults.ts';
+import { type Demo, OBSERVED_ASKED, OBSERVED_SOURCES } from './chaos-observed.ts';
 import { copyBuild, PLANTS, type Plant } from './chaos-planted.ts';
 import { runStoreFaults } from './chaos-stores.ts';
-import type { ChaosOrder, Demo } from './chaos-worker.ts';
+import type { ChaosOrder, ServiceOrder, World } from './chaos-worker.ts';
 import { askChild, endChild, OWN_BUILD } from './children.ts';
 import { SINCE_SETTING, TIME_SETTING } from './fixed-process.ts';
 
 /** Nothing is held, so that each question reaches its source, and no machine is out of time. */
 const SETTINGS = { EXHIBIT_LIVE_BUDGET_S: '30', EXHIBIT_LIVE_HOLD: '0' };
 /** Addresses of each kind of fact; `--all-addresses` takes those of the whole guide. */
-const SAMPLED: readonly string[] = [
-  'listed-evm',
-  'one-hop',
-  'bridger',
-  'entity',
-  'deployer-died',
-  'launcher-flagged',
-];
+const SAMPLED: Readonly<Record<World, readonly string[]>> = {
+  simulated: ['listed-evm', 'one-hop', 'bridger', 'entity', 'deployer-died', 'launcher-flagged'],
+  observed: OBSERVED_ASKED,
+};
 /** When the clock of every service stood at `NOW_MS`: it goes on from there. */
 const BEGAN_MS = Date.now();
 /** A process that has served so often is replaced. */
@@ -48,6 +54,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '.' },
     kinds: { type: 'boolean', default: false },
+    observed: { type: 'boolean', default: false },
     jobs: { type: 'string', default: String(availableParallelism()) },
     'all-addresses': { type: 'boolean', default: false },
     stores: { type: 'boolean', default: false },
@@ -58,11 +65,16 @@ const { values } = parseArgs({
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const row = (cells: readonly (string | number)[]) => say(`| ${cells.join(' | ')} |`);
 
-function isAsked({ name }: Request): boolean {
-  if (name.includes('@')) return false;
-  const who = name.slice(name.lastIndexOf('/') + 1);
-  const isOfWorld = values['all-addresses'] ? who in ADDRESSES : SAMPLED.includes(who);
-  return who === 'plain' || isOfWorld;
+function isAskedIn(world: World): (request: Request) => boolean {
+  return ({ name }) => {
+    if (name.includes('@')) return false;
+    const who = name.slice(name.lastIndexOf('/') + 1);
+    // Of what no source of that world tells, an empty service has nothing to say.
+    if (who === 'plain') return world === 'simulated';
+    // Its launches have many transfers: what else is told of it takes longer than an answer may.
+    const isLong = world === 'observed' && who === 'deployer-died' && !name.includes('/deployer_');
+    return values['all-addresses'] ? who in ADDRESSES : SAMPLED[world].includes(who) && !isLong;
+  };
 }
 
 function portOf({ base_url }: Demo): number {
@@ -71,11 +83,12 @@ function portOf({ base_url }: Demo): number {
 
 type Row = {
   readonly answers: Answers;
+  readonly calls: Calls;
   readonly lies: readonly string[];
   readonly changed: number;
+  /** The questions that were answered otherwise though no fault was set. */
+  readonly unsettled: readonly string[];
 } & Recovery;
-
-const wholeRow = { changed: 0, recoveredMs: null, unlike: null };
 
 const told = z.object({ said: z.unknown(), fault: z.string().nullable() });
 
@@ -104,10 +117,12 @@ function workers(build: URL = OWN_BUILD) {
     served = 0;
   };
   return {
-    start: async (one: ChaosOrder) => {
+    start: async (one: Omit<ServiceOrder, 'port'>) => {
       served += 1;
-      return (await order(one)) as Demo;
+      // Chosen here: the random numbers of that process are those of every other run.
+      return (await order({ ...one, port: await freePort() })) as Demo;
     },
+    count: async () => (await order('count')) as Calls,
     stop: async () => {
       await order(null);
       if (served >= SERVICES_MAX) await end();
@@ -118,28 +133,59 @@ function workers(build: URL = OWN_BUILD) {
 
 type Worker = ReturnType<typeof workers>;
 
+/** A world, and what is said in it without faults: over a furnished folder, and without one. */
+type Bed = {
+  readonly world: World;
+  readonly template: string;
+  readonly whole: Said;
+  readonly fresh: Said;
+  readonly lies: number;
+};
+
+/** What a service said, and how often its sources were asked for it. */
+type Said = { readonly answers: Answers; readonly calls: Calls };
+
+/** What a service starts with: its world, the furnished folder, its fault. */
+type Start = {
+  readonly world: World;
+  readonly from: string | null;
+  readonly fault: string | null;
+};
+
 /** Asks a service in a fault everything, and again what had changed once it is lifted. */
 async function runFault(
   worker: Worker,
-  fault: string | null,
-  from: string | null,
-  whole: Answers | null,
+  { world, from, fault }: Start,
+  whole: Said | null,
 ): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), 'exhibit-chaos-'));
   try {
-    const demo = await worker.start({ folder, from, fault, settings: SETTINGS });
+    const demo = await worker.start({ folder, from, fault, world, settings: SETTINGS });
     const port = portOf(demo);
-    await untilCounted(port, demo);
+    if (world === 'simulated') await untilCounted(port, demo);
     const credentials = { key: demo.api_key, token: demo.stream_token, partner: 'none' };
-    const asking = { port, credentials, isAsked };
+    const isAsked = isAskedIn(world);
+    // At the rate of an explorer's plan, more at once are only longer under way.
+    const asking = { port, credentials, isAsked, ...(world === 'observed' && { together: 2 }) };
     const { questions, said } = await askAll(asking, whole === null);
-    const before = whole ?? said;
+    const calls = await worker.count();
+    const before = whole === null ? said : whole.answers;
     const lies = [...said].flatMap(([name, one]) => falseIn(name, before.get(name), one));
+    lies.push(...sourcesOverasked(whole === null ? calls : whole.calls, calls));
     const changed = changedAmong(questions, before, said);
-    if (fault === null) return { answers: said, lies, ...wholeRow };
-    writeFileSync(join(folder, 'simulated', 'world-faults'), '\n');
+    if (fault === null) {
+      const unsettled = changed.map(({ request: { name } }) => {
+        const [one, other] = [before.get(name), said.get(name)];
+        const what = one === undefined || other === undefined ? null : lessThan(one, other);
+        return `${name}: ${what}`;
+      });
+      const none = { recoveredMs: null, unlike: null, unsettled };
+      return { answers: said, calls, lies, changed: changed.length, ...none };
+    }
+    writeFileSync(join(folder, world, FAULTS_FILE), '\n');
     const back = await recover(port, changed, before, lies);
-    return { answers: said, lies: [...new Set(lies)], changed: changed.length, ...back };
+    const counts = { changed: changed.length, unsettled: [] };
+    return { answers: said, calls, lies: [...new Set(lies)], ...counts, ...back };
   } finally {
     await worker.stop();
     rmSync(folder, REMOVED);
@@ -167,64 +213,60 @@ async function untilCounted(port: number, { api_key }: Demo): Promise<boolean> {
 }
 
 /** Furnishes a folder once, until each job whose rows are asked for has had its first round. */
-async function furnish(worker: Worker, template: string): Promise<void> {
-  const demo = await worker.start({
-    folder: template,
-    from: null,
-    fault: null,
-    settings: SETTINGS,
-  });
-  const isWhole = await untilCounted(portOf(demo), demo);
+async function furnish(worker: Worker, world: World, template: string): Promise<void> {
+  const order = { folder: template, from: null, fault: null, world, settings: SETTINGS };
+  const demo = await worker.start(order);
+  const isWhole = world === 'observed' || (await untilCounted(portOf(demo), demo));
   await worker.stop();
   if (!isWhole) throw new Error('the furnished service counted nothing on its boards');
 }
 
-/** What is said without faults: over the furnished folder, and by a service without one. */
-type References = { readonly whole: Answers; readonly fresh: Answers; readonly lies: number };
+/** What the faults that are to be run begin with: a furnished folder, an empty one, or both. */
+type Begins = { readonly isHeld: boolean; readonly isEmpty: boolean };
 
-async function askReferences(
-  worker: Worker,
-  template: string,
-  isEmpty: boolean,
-): Promise<References> {
-  await furnish(worker, template);
-  const first = await runFault(worker, null, template, null);
-  // What a service holds decides what it may deny: one that begins with nothing has its own.
-  const fresh = isEmpty ? await runFault(worker, null, null, null) : first;
-  const again = await runFault(worker, null, template, first.answers);
-  row(['faults', 'kinds', 'answers', 'changed', 'false', 'recovered']);
-  row(['---', '---', '--:', '--:', '--:', '--:']);
-  const asked = [['none', first] as const, ['none, once more', again] as const];
-  for (const [name, one] of [
-    ...asked,
-    ...(isEmpty ? [['none, from nothing', fresh] as const] : []),
-  ]) {
-    row([name, '', one.answers.size, '', one.lies.length, '']);
+/** Furnishes a world and asks it without faults. */
+async function makeBed(worker: Worker, world: World, { isHeld, isEmpty }: Begins): Promise<Bed> {
+  const template = mkdtempSync(join(tmpdir(), 'exhibit-chaos-'));
+  templates.add(template);
+  let lies = 0;
+  const ask = async (name: string, from: string | null, before: Said | null) => {
+    const one = await runFault(worker, { world, from, fault: null }, before);
+    row([name, world, one.answers.size, before === null ? '' : one.changed, one.lies.length, '']);
     for (const lie of one.lies) say(`  ${lie}`);
-  }
-  const lies = first.lies.length + again.lies.length + (isEmpty ? fresh.lies.length : 0);
-  return { whole: first.answers, fresh: fresh.answers, lies };
+    for (const unsettled of one.unsettled) say(`  otherwise without a fault: ${unsettled}`);
+    lies += one.lies.length;
+    return one;
+  };
+  // What a service holds decides what it may deny: one that begins with nothing has its own.
+  const fresh = isEmpty ? await ask('none, from nothing', null, null) : null;
+  if (isHeld) await furnish(worker, world, template);
+  const whole = isHeld ? await ask('none', template, null) : fresh;
+  if (isHeld) await ask('none, once more', template, whole);
+  if (whole === null) throw new Error(`nothing is asked of the ${world} world`);
+  return { world, template, whole, fresh: fresh ?? whole, lies };
 }
 
+/** Furnished folders; they go with this process. */
+const templates = new Set<string>();
+
 /** A list that is held is served under any fault: those of the publisher begin with none. */
-async function runIn(worker: Worker, fault: string, template: string, references: References) {
+async function runIn(worker: Worker, fault: string, { world, ...bed }: Bed): Promise<Row> {
   const isEmpty = fault.split(',').some((one) => one.startsWith(`${PUBLISHER}:`));
-  const { fresh, whole } = references;
-  return runFault(worker, fault, isEmpty ? null : template, isEmpty ? fresh : whole);
+  const from = isEmpty ? null : bed.template;
+  return runFault(worker, { world, from, fault }, isEmpty ? bed.fresh : bed.whole);
 }
 
 async function runAll(
   all: readonly NamedFault[][],
   serving: readonly Worker[],
-  template: string,
-  references: References,
+  bed: Bed,
 ): Promise<void> {
-  let [cells, changed, lies, unrecovered, notRun] = [0, 0, references.lies, 0, 0];
+  let [cells, changed, lies, unrecovered, notRun] = [0, 0, bed.lies, 0, 0];
   const left = all.toReversed();
   const work = async (worker: Worker) => {
     for (let one = left.pop(); one !== undefined; one = left.pop()) {
       const fault = one.map(({ source, fault: name }) => `${source}:${name}`).join(',');
-      const done = await runIn(worker, fault, template, references).catch(async (failed) => {
+      const done = await runIn(worker, fault, bed).catch(async (failed) => {
         await worker.end();
         say(`  ${fault} did not run: ${String(failed)}`);
         return null;
@@ -253,11 +295,7 @@ async function runAll(
 }
 
 /** Puts one fault of the product after the other into a copy of the build, and looks for it. */
-async function runPlanted(
-  plants: readonly Plant[],
-  template: string,
-  references: References,
-): Promise<void> {
+async function runPlanted(plants: readonly Plant[], beds: ReadonlyMap<World, Bed>): Promise<void> {
   const copy = copyBuild();
   let found = 0;
   row(['planted', 'under', 'found by']);
@@ -265,13 +303,14 @@ async function runPlanted(
   try {
     for (const plant of plants) {
       const undo = copy.plant(plant);
-      const under = 'store' in plant.under ? plant.under.store : plant.under.source;
+      const { under } = plant;
       const by =
-        'store' in plant.under
-          ? await findInStores(copy.benches, under)
-          : await findInSources(copy.benches, under, template, references);
+        'store' in under
+          ? await findInStores(copy.benches, under.store)
+          : await findInSources(copy.benches, under.source, bedOf(beds, under.world));
       undo();
-      row([plant.name, under, by === null ? '**nothing**' : by]);
+      const where = 'store' in under ? under.store : `${under.source}, ${under.world}`;
+      row([plant.name, where, by === null ? '**nothing**' : by]);
       found += by === null ? 0 : 1;
     }
   } finally {
@@ -281,17 +320,21 @@ async function runPlanted(
   if (found < plants.length) process.exitCode = 1;
 }
 
+function bedOf(beds: ReadonlyMap<World, Bed>, world: World): Bed {
+  const bed = beds.get(world);
+  if (bed === undefined) throw new Error(`nothing was asked of the ${world} world`);
+  return bed;
+}
+
 /** The first thing that is wrong about a build under a fault of a source; `null`: nothing is. */
-async function findInSources(
-  build: URL,
-  under: string,
-  template: string,
-  references: References,
-): Promise<string | null> {
+async function findInSources(build: URL, under: string, bed: Bed): Promise<string | null> {
   const worker = workers(build);
   try {
-    const { lies, unlike } = await runIn(worker, under, template, references);
-    const [first] = lies;
+    const { lies, unlike } = await runIn(worker, under, bed);
+    // What is denied says the most.
+    const [first] = lies.toSorted(
+      (a, b) => Number(b.includes(': denies')) - Number(a.includes(': denies')),
+    );
     if (first !== undefined) return `${lies.length} false, the first ${first}`;
     return unlike === null ? null : `not again: ${unlike}`;
   } catch (failed) {
@@ -318,27 +361,40 @@ async function main(): Promise<void> {
   const wrong = misnamed();
   if (wrong.length > 0) throw new Error(`no such faults: ${wrong.join(', ')}`);
   const wanted = new RegExp(values.only);
-  const isWanted = ({ source, fault, kinds }: NamedFault) =>
-    wanted.test(`${source}:${fault}`) && (!values.kinds || kinds.length > 0);
+  const isWanted = ({ source, fault, kinds }: NamedFault) => {
+    const isThere = !values.observed || OBSERVED_SOURCES.has(source);
+    const isOfKind = !values.kinds || kinds.length > 0;
+    return isThere && isOfKind && wanted.test(`${source}:${fault}`);
+  };
   const all = values.planted ? [] : rounds(isWanted);
   const plants = values.planted ? PLANTS.filter(({ name }) => wanted.test(name)) : [];
-  const template = mkdtempSync(join(tmpdir(), 'exhibit-chaos-'));
   const serving = Array.from({ length: Math.max(1, Number(values.jobs)) }, () => workers());
   const [first] = serving;
   if (first === undefined) throw new Error('no process serves');
   const count = values.planted ? plants.length : all.flat().length;
   const machine = `${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}`;
   say(`${count} faults; ${machine}`);
-  const sources = all.flat().map(({ source }) => source);
-  const under = plants.flatMap((one) => ('source' in one.under ? [one.under.source] : []));
-  const isEmpty = [...sources, ...under].some((one) => one.startsWith(PUBLISHER));
+  const ofTable = all.flat().map(({ source }) => source);
+  const ofPlants = plants.flatMap(({ under }) => ('source' in under ? [under] : []));
+  const sourceOf = ({ source }: { readonly source: string }) => source;
+  const worlds: readonly World[] = values.planted
+    ? [...new Set(ofPlants.map(({ world }) => world))]
+    : [values.observed ? 'observed' : 'simulated'];
+  const beds = new Map<World, Bed>();
   try {
-    const references = await askReferences(first, template, isEmpty);
-    if (values.planted) await runPlanted(plants, template, references);
-    else await runAll(all, serving, template, references);
+    row(['faults', 'kinds', 'answers', 'changed', 'false', 'recovered']);
+    row(['---', '---', '--:', '--:', '--:', '--:']);
+    for (const world of worlds) {
+      const own = [...ofTable, ...ofPlants.filter((one) => one.world === world).map(sourceOf)];
+      const isEmpty = own.some((one) => one.startsWith(PUBLISHER));
+      const isHeld = own.length === 0 || own.some((one) => !one.startsWith(PUBLISHER));
+      beds.set(world, await makeBed(first, world, { isHeld, isEmpty }));
+    }
+    if (values.planted) await runPlanted(plants, beds);
+    else for (const bed of beds.values()) await runAll(all, serving, bed);
   } finally {
     for (const one of serving) await one.end();
-    rmSync(template, REMOVED);
+    for (const template of templates) rmSync(template, REMOVED);
   }
 }
 

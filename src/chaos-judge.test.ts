@@ -7,7 +7,14 @@ import { NOBODY } from './contract/route.ts';
 import { deployerRecordHandler } from './features/deployers/deployer-record.route.tsx';
 import type { DeployerWalk } from './ports/deployers.ts';
 import { evm } from './testing/addresses.ts';
-import { falseIn, isAsWhole, isCounted, statementOf } from './testing/chaos-judge.ts';
+import {
+  falseIn,
+  isAsWhole,
+  isCounted,
+  lessThan,
+  sourcesOverasked,
+  statementOf,
+} from './testing/chaos-judge.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import { launchOf, walkOf } from './testing/deployer-worlds.ts';
 import { memoryDeployerRecords } from './testing/twins/deployers.ts';
@@ -104,7 +111,10 @@ describe('a fact that is gone', () => {
   test('is false where no word says that something was not read', async () => {
     const [whole, said] = [await saidOf(two), await saidOf({ launches: launches('live') })];
     const lies = falseIn('record', whole, { ...said, words: whole.words, denied: new Set() });
-    expect(lies).toEqual([expect.stringContaining('record: lost without a word: launches[].')]);
+    expect(lies).toEqual([
+      expect.stringContaining('record: lost without a word: launches[].'),
+      expect.stringContaining('record: otherwise without a word: listed_launches'),
+    ]);
   });
 
   test('is not false beside a new sentence, a null or a flag, and numbers are no sentence', async () => {
@@ -119,6 +129,77 @@ describe('a fact that is gone', () => {
       answer(200, await envelopeOf(two, STILL_NOW + 86_400)),
     );
     expect(older.words).toEqual(whole.words);
+  });
+
+  test('is not hidden, nor made, by which address a sentence names', async () => {
+    const whole = await saidOf(two);
+    const naming = async (address: string) => {
+      const text = JSON.stringify(await envelopeOf(two));
+      const body: unknown = JSON.parse(
+        text.replace('"caveat":"', `"caveat":"${address} is unread. `),
+      );
+      const said = statementOf('deployer_record', answer(200, body));
+      expect(said.wrong).toBeNull();
+      return said.words;
+    };
+    const words = await naming(evm('one'));
+    expect(words).not.toEqual(whole.words);
+    expect(await naming(evm('other'))).toEqual(words);
+  });
+});
+
+describe('a fact that was not told without faults', () => {
+  const two = { launches: launches('live', 'died') };
+
+  test('is false where the answer says that nothing is missing: twice, or another value', async () => {
+    const whole = await saidOf(two);
+    const values = (pattern: string) => [...(whole.facts.get(pattern) ?? [])];
+    const address = 'launches[].address';
+    expect(values(address)).toHaveLength(2);
+    const [first] = values(address);
+    for (const others of [
+      [...values(address), String(first)],
+      values(address).map(() => 'other'),
+    ]) {
+      const said = { ...whole, facts: new Map([...whole.facts, [address, others]]) };
+      expect(falseIn('record', whole, said)).toEqual([
+        `record: otherwise without a word: ${address}`,
+      ]);
+    }
+    const fresh = { ...whole, facts: new Map([...whole.facts, ['another[].address', ['x']]]) };
+    expect(falseIn('record', whole, fresh)).toEqual([
+      'record: otherwise without a word: another[].address',
+    ]);
+  });
+
+  test('is not false beside a word about what was not read, or in another state', async () => {
+    const whole = await saidOf(two);
+    const facts = new Map([...whole.facts, ['launches[].address', ['a', 'b', 'c']]]);
+    const words = new Set([...whole.words, 'It was not read.']);
+    expect(falseIn('record', whole, { ...whole, facts, words })).toEqual([]);
+    expect(falseIn('record', whole, { ...whole, facts, state: 'not_deployed' })).toEqual([]);
+  });
+});
+
+describe('an answer after the fault', () => {
+  const two = { launches: launches('live', 'died') };
+
+  test('is as before where it says as much, and names nothing beside as unread', async () => {
+    const whole = await saidOf(two);
+    expect(lessThan(whole, await saidOf(two))).toBeNull();
+    const fewer = new Map([...whole.facts, ['launches[].address', ['a']]]);
+    const words = new Set([...whole.words, 'The explorer failed.']);
+    const denied = new Set([...whole.denied].slice(1));
+    for (const [said, what] of [
+      [{ ...whole, words }, 'says “The explorer failed.”'],
+      [{ ...whole, facts: fewer }, 'tells less of launches[].address'],
+      [{ ...whole, denied }, `no longer denies ${[...whole.denied][0]}`],
+      [{ ...whole, state: 'not_deployed' }, 'not_deployed, and ok before'],
+    ] as const) {
+      expect(lessThan(whole, said)).toBe(what);
+      expect(isAsWhole(whole, said)).toBe(false);
+    }
+    expect(isAsWhole({ ...whole, denied }, whole)).toBe(false);
   });
 });
 
@@ -156,5 +237,19 @@ describe('any answer', () => {
   test('is false where it is not as its route declares', () => {
     const said = statementOf('deployer_record', answer(200, { state: 'ok', data: { died: 0 } }));
     expect(said.wrong).not.toBeNull();
+  });
+});
+
+describe('a source in a fault', () => {
+  test('is asked no more than three times for each question that it is asked without', () => {
+    const whole = { explorer: 10, venue: 0 };
+    expect(sourcesOverasked(whole, { explorer: 30, venue: 0 })).toEqual([]);
+    expect(sourcesOverasked(whole, { explorer: 31, venue: 1 })).toEqual([
+      'explorer: asked 31 times, and 10 times without faults',
+      'venue: asked 1 times, and 0 times without faults',
+    ]);
+    expect(sourcesOverasked({}, { explorer: 0 })).toEqual([
+      'explorer: was not counted without faults',
+    ]);
   });
 });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CONTRACTS } from '../compose/list.ts';
 import { type AnyEvidenceRoute, envelopeSchema } from '../contract/route.ts';
 import { missRests } from '../contract/wire.ts';
+import { collect } from '../evidence/measure.ts';
 import { isDenial, isRecord, type Leaf, leavesOf } from './silence-answer.ts';
 
 /** An answer as it came over HTTP. */
@@ -21,8 +22,8 @@ export type Statement = {
   readonly wrong: string | null;
   /** The records of deployers in it, by their paths. */
   readonly records: ReadonlyMap<string, LaunchRecord>;
-  /** How many values stand at each pattern. */
-  readonly facts: ReadonlyMap<string, number>;
+  /** The values that stand at each pattern, in order. */
+  readonly facts: ReadonlyMap<string, readonly string[]>;
   /** Everything by which it says that something was not read: sentences, flags and nulls. */
   readonly words: ReadonlySet<string>;
 };
@@ -56,7 +57,7 @@ function envelopeSaid(route: AnyEvidenceRoute, { status, body }: Answer): Statem
 
 /** What an answer tells, and the words by which it says that something is missing. */
 function factsIn(leaves: readonly Leaf[]) {
-  const facts = new Map<string, number>();
+  const facts = new Map<string, string[]>();
   const words = new Set<string>();
   for (const { pattern, meta, declared, value } of leaves) {
     if (value === null && declared) words.add(`${pattern} is null`);
@@ -65,24 +66,50 @@ function factsIn(leaves: readonly Leaf[]) {
     if (typeof value === 'string' && value.includes(' ')) words.add(withoutNumbers(value));
     const isEmpty = value === null || typeof value === 'object';
     if (isEmpty || meta === null) continue;
-    const before = facts.get(pattern);
-    facts.set(pattern, before === undefined ? 1 : before + 1);
+    // A time goes on by itself where rounds do: that there is one is the fact.
+    collect(
+      facts,
+      pattern,
+      typeof value === 'string' && TIME.test(value) ? 'a time' : String(value),
+    );
   }
+  for (const values of facts.values()) values.sort();
   return { facts, words };
 }
 
-/** Ages, counts and times change by themselves, and are no word about what was not read. */
+/**
+ * Ages, counts and times change by themselves, and are no word about what was not read; which of
+ * many addresses a sentence names as examples depends on what was asked before.
+ */
 function withoutNumbers(sentence: string): string {
-  const counted = sentence.replaceAll(/less than two minutes|\d[\d.,:TZ-]*/g, '#');
+  const counted = sentence
+    .replaceAll(/\b0x[0-9a-fA-F]{40}\b/g, '#')
+    .replaceAll(/less than two minutes|\d[\d.,:TZ-]*/g, '#');
   return counted.replaceAll(/# (days|hours|minutes|seconds)\b/g, '#');
 }
 
-/** The patterns of which an answer tells less than the whole one, where it has no word for that. */
-function lossesIn(whole: Statement, said: Statement): string[] {
-  if (whole.state !== said.state || [...said.words].some((one) => !whole.words.has(one))) return [];
-  return [...whole.facts].flatMap(([pattern, count]) => {
+const TIME = /^\d{4}-\d\d-\d\dT/;
+
+/** Whether an answer has a word about something unread that another has not. */
+function hasNewWord(whole: Statement, said: Statement): boolean {
+  return [...said.words].some((one) => !whole.words.has(one));
+}
+
+/** The patterns of which an answer tells less than another. */
+function lessIn(whole: Statement, said: Statement): string[] {
+  return [...whole.facts].flatMap(([pattern, values]) => {
     const left = said.facts.get(pattern);
-    return left !== undefined && left >= count ? [] : [pattern];
+    return left !== undefined && left.length >= values.length ? [] : [pattern];
+  });
+}
+
+/** The patterns of which an answer tells as much as another or more, but not the same. */
+function otherIn(whole: Statement, said: Statement): string[] {
+  const lost = new Set(lessIn(whole, said));
+  return [...said.facts].flatMap(([pattern, values]) => {
+    const before = whole.facts.get(pattern);
+    const isSame = before !== undefined && values.join('\n') === before.join('\n');
+    return isSame || lost.has(pattern) ? [] : [pattern];
   });
 }
 
@@ -200,12 +227,25 @@ export function statementOf(routeName: string, answer: Answer): Statement {
   return isEnvelope ? envelopeSaid(route, answer) : plainSaid(routeName, answer);
 }
 
-/** Whether two answers say as much. */
+/** The first thing of which an answer says less than another, or `null` where it says as much. */
+export function lessThan(whole: Statement, said: Statement): string | null {
+  if (whole.state !== said.state) return `${said.state}, and ${whole.state} before`;
+  const denials = [...whole.denied].filter((one) => !said.denied.has(one));
+  const fresh = [...said.denied].filter((one) => !whole.denied.has(one));
+  const words = [...said.words].filter((one) => !whole.words.has(one));
+  const [first] = [
+    ...denials.map((one) => `no longer denies ${one}`),
+    ...fresh.map((one) => `denies ${one}`),
+    ...words.map((one) => `says “${one.slice(0, WORD_CHARS_MAX)}”`),
+    ...lessIn(whole, said).map((one) => `tells less of ${one}`),
+  ];
+  return first === undefined ? null : first;
+}
+const WORD_CHARS_MAX = 500;
+
+/** Whether an answer says as much as another, and names nothing beside as unread. */
 export function isAsWhole(whole: Statement, said: Statement): boolean {
-  const denied = whole.denied.size === said.denied.size;
-  return (
-    whole.state === said.state && denied && [...said.denied].every((one) => whole.denied.has(one))
-  );
+  return lessThan(whole, said) === null;
 }
 
 /** What is false about an answer in a fault; `whole`: what was said without it. */
@@ -215,11 +255,15 @@ export function falseIn(name: string, whole: Statement | undefined, said: Statem
   const denied = [...said.denied].filter((path) => {
     return !whole.denied.has(path) && !isToldAsUnread(path, whole, said);
   });
-  const vanished = lossesIn(whole, said);
+  const isSilent = whole.state === said.state && !hasNewWord(whole, said);
+  const vanished = isSilent ? lessIn(whole, said) : [];
+  // Whoever says that nothing is missing says what was said without faults.
+  const other = isSilent ? otherIn(whole, said) : [];
   return [
     ...wrong,
     ...denied.map((path) => `${name}: denies ${path}`),
     ...(vanished.length > 0 ? [`${name}: lost without a word: ${vanished.join(', ')}`] : []),
+    ...(other.length > 0 ? [`${name}: otherwise without a word: ${other.join(', ')}`] : []),
   ];
 }
 
@@ -241,4 +285,20 @@ export function isCounted({ status, body }: Answer): boolean {
   if (status !== 200) return false;
   const board: unknown = JSON.parse(body);
   return countedBoard.safeParse(board).success || flaggedBoard.safeParse(board).success;
+}
+
+/** How often each source was asked. */
+export type Calls = { readonly [source: string]: number };
+
+/** The retries after a passing failure, and the question itself. */
+const ASKED_FOR_EACH_MAX = 3;
+
+/** The sources that were asked more often than a question is asked again. */
+export function sourcesOverasked(whole: Calls, said: Calls): string[] {
+  return Object.entries(said).flatMap(([source, calls]) => {
+    const before = whole[source];
+    if (before === undefined) return [`${source}: was not counted without faults`];
+    const isOver = calls > ASKED_FOR_EACH_MAX * before;
+    return isOver ? [`${source}: asked ${calls} times, and ${before} times without faults`] : [];
+  });
 }

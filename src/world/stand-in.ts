@@ -32,6 +32,13 @@ export function breakWire({ origin }: URL, fault: WireFault | null): void {
   wire.fault = fault;
 }
 
+/** How many requests reached the stand-in at a URL so far, on a broken wire too. */
+export function requestsAt({ origin }: URL): number {
+  const wire = wireFaults.get(origin);
+  if (wire === undefined) throw new Error(`no stand-in listens at ${origin}`);
+  return wire.requests;
+}
+
 /** Starts a server of one stand-in on a free port of 127.0.0.1. */
 export async function startStandIn(part: StandIn, upgrade?: StandInUpgrade): Promise<Started> {
   const wire: { fault: WireFault | null; requests: number } = { fault: null, requests: 0 };

@@ -3,7 +3,7 @@
 
 import { wilsonInterval } from '../evidence/statistics.ts';
 import { dailySharpe } from '../features/edge/backtest.ts';
-import { deflateSharpe } from '../features/edge/luck.ts';
+import { deflateSharpe, familyMembers } from '../features/edge/luck.ts';
 import { runBacktest } from '../features/edge/question.ts';
 import { noiseRecord } from './edge-records.ts';
 
@@ -41,13 +41,13 @@ export function measureNoise(records: number): NoiseCounts {
     counts.holdsHalf += Number(holdsHalf(calls.interval));
     counts.holdsHalfAlone += Number(holdsHalf(wilsonInterval(calls.hits, calls.closed)));
     const { members, variance } = family;
-    const best = members
+    const best = familyMembers(family)
       .flatMap(({ sharpe }) => (sharpe === null ? [] : [sharpe]))
       .reduce((most, one) => (dailySharpe(one) > dailySharpe(most) ? one : most));
     const ratio = dailySharpe(best);
     const spread = Number(variance);
     const alone = deflateSharpe(ratio, best, { trials: 1, variance: spread });
-    const after = deflateSharpe(ratio, best, { trials: members.length, variance: spread });
+    const after = deflateSharpe(ratio, best, { trials: members, variance: spread });
     counts.bestLooksGood += Number(alone.probability > 0.95);
     counts.bestDeflated += Number(after.probability > 0.95);
   }

@@ -436,8 +436,8 @@ function Luck({ told, deflation }: { told: Backtest; deflation: Deflation }) {
       <p class="prose">
         Whoever tries many filters finds a good one by luck. Combinations of kind, asset, direction
         and conviction with 30 closed calls or more count as tried by anybody; here there are{' '}
-        {family.members.length}. {deflationText(sharpe, deflation)} It is a floor: whoever tried
-        more has to deflate by more. With a key, the filters that its membership tried are counted.
+        {family.members}. {deflationText(sharpe, deflation)} It is a floor: whoever tried more has
+        to deflate by more. With a key, the filters that its membership tried are counted.
       </p>
     </section>
   );

@@ -29,6 +29,7 @@ import {
   filterDigest,
   kindsOf,
 } from './filters.ts';
+import { familyMembers } from './luck.ts';
 import { HALF_LIFE, measureHealth } from './performance.ts';
 import {
   type Backtest,
@@ -252,7 +253,7 @@ type ReadRecord = Exclude<RecordRead, { readonly silent: Why }>;
 
 function listFilters({ record: read }: ReadRecord, filter: Filter) {
   const record = read.value;
-  const { members } = measureListed(record, filter);
+  const members = familyMembers(measureListed(record, filter));
   return {
     filters: claim(read, () =>
       members.map(({ sharpe, ...member }) => ({

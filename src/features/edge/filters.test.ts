@@ -6,7 +6,7 @@ import { DETECTOR_KINDS, DIRECTIONS, type KeptVersion } from '../../ports/emitte
 import { FIRST_HOUR, noiseRecord, testRecord } from '../../testing/edge-records.ts';
 import { momentsOf } from './backtest.ts';
 import { biasesOf, daysBack, type Filter, filterText, selectCalls } from './filters.ts';
-import { deflateSharpe } from './luck.ts';
+import { deflateSharpe, familyMembers } from './luck.ts';
 import { deflateBacktest, measureListed, runBacktest } from './question.ts';
 import { buildRecord } from './record.ts';
 
@@ -124,7 +124,7 @@ describe('an answer', () => {
 
   test('is deflated by the most tries that are known of, and by no fewer than the family', () => {
     const told = runBacktest(RECORD, ALL);
-    const family = told.family.members.length;
+    const family = told.family.members;
     expect(family).toBeGreaterThan(20);
     expect(deflateBacktest(told, []).trials).toBe(family);
     expect(deflateBacktest(told, [family - 1]).trials).toBe(family);
@@ -148,7 +148,7 @@ describe('a deflated answer', () => {
     expect(sharpe_0).toBeCloseTo(own.sharpe_0, 12);
   });
   test('rests on the spread of the ratios of a day of its family', () => {
-    const ratios = told.family.members.flatMap(({ sharpe }) =>
+    const ratios = familyMembers(told.family).flatMap(({ sharpe }) =>
       sharpe === null ? [] : [sharpe.mean / sharpe.deviation],
     );
     const mean = ratios.reduce((sum, one) => sum + one, 0) / ratios.length;
@@ -165,7 +165,7 @@ test('a coin has a raw kurtosis of one: nothing over a normal distribution is ta
 
 describe('the family', () => {
   test('has as its members what each question alone comes to', () => {
-    const { members } = measureListed(RECORD, ALL);
+    const members = familyMembers(measureListed(RECORD, ALL));
     const found = [members[0], ...members.filter((_, at) => at % 17 === 3)];
     for (const member of found) {
       if (member === undefined) throw new Error('the family has no member');
@@ -179,9 +179,7 @@ describe('the family', () => {
     }
   });
   test('lists no combination of fewer than thirty closed calls', () => {
-    expect(
-      Math.min(...measureListed(RECORD, ALL).members.map(({ closed }) => closed)),
-    ).toBeGreaterThan(29);
+    expect(Math.min(...measureListed(RECORD, ALL).closed)).toBeGreaterThan(29);
   });
 });
 

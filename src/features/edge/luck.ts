@@ -73,9 +73,20 @@ export type FamilyMember = ListedFilter & {
   readonly sharpe: Moments | null;
 };
 
-/** The listed combinations with enough closed calls, and how their ratios vary. */
+/**
+ * The listed combinations with enough closed calls, and how their ratios vary. A record keeps many
+ * families, which threads send each other: so it is columns, and `familyMembers` reads them.
+ */
 export type Family = {
-  readonly members: readonly FamilyMember[];
+  /** How many combinations have enough closed calls. */
+  readonly members: number;
+  /** Each asset, after `null` for all of them. */
+  readonly assets: readonly (string | null)[];
+  /** Of each member, which combination of which asset it is. */
+  readonly places: Uint32Array;
+  readonly closed: Uint32Array;
+  /** Of each member, its moments one after the other; over no days where none are measured. */
+  readonly moments: Float64Array;
   /** Of the daily ratios; `null` where fewer than two are measured. */
   readonly variance: number | null;
 };
@@ -180,8 +191,7 @@ export function measureFamily({
     }
     compoundDay(together, { span, ran, day: day - days.first }, whole);
   }
-  const members = [whole, ...rows].flatMap(membersOf);
-  return { members, variance: varianceOf(members) };
+  return gatherFamily([whole, ...rows]);
 }
 
 function emptyRow(asset: string | null, { first, end }: Days): FamilyRow {
@@ -360,15 +370,20 @@ function compoundHours({ sum, open }: Book, hours: number, value: number): numbe
   return grown;
 }
 
-/** The combinations of a row that have enough closed calls. */
-function membersOf({ asset, closed, daily, counts }: FamilyRow): readonly FamilyMember[] {
+/** A combination that has enough closed calls. */
+type Measured = {
+  readonly place: number;
+  readonly closed: number;
+  readonly sharpe: Moments | null;
+};
+
+function measureRow({ closed, daily, counts }: FamilyRow, row: number): readonly Measured[] {
   const sums = closed.slice();
   sumCombinations((source, target) => {
     sums[target] = Number(sums[target]) + Number(sums[source]);
   });
   const returns = new Float64Array(daily.length / COMBINATIONS);
-  return LISTED.flatMap((combination, at) => {
-    const own = Number(sums[at]);
+  return [...sums.entries()].flatMap(([at, own]) => {
     if (own < LISTED_CLOSED_MIN) return [];
     let counted = 0;
     for (let day = at; day < daily.length; day += COMBINATIONS) {
@@ -377,12 +392,46 @@ function membersOf({ asset, closed, daily, counts }: FamilyRow): readonly Family
       counted += 1;
     }
     const sharpe = momentsOf(returns.subarray(0, counted));
-    const { kind, direction, min_conviction } = combination;
-    return [{ kind, asset, direction, min_conviction, closed: own, sharpe }];
+    return [{ place: row * COMBINATIONS + at, closed: own, sharpe }];
   });
 }
 
-function varianceOf(members: readonly FamilyMember[]): number | null {
+function gatherFamily(rows: readonly FamilyRow[]): Family {
+  const measured = rows.flatMap(measureRow);
+  const moments = new Float64Array(measured.length * MOMENTS.length);
+  for (const [member, { sharpe }] of measured.entries()) {
+    if (sharpe === null) continue;
+    moments.set(
+      MOMENTS.map((name) => sharpe[name]),
+      member * MOMENTS.length,
+    );
+  }
+  return {
+    members: measured.length,
+    assets: rows.map(({ asset }) => asset),
+    places: Uint32Array.from(measured, ({ place }) => place),
+    closed: Uint32Array.from(measured, ({ closed }) => closed),
+    moments,
+    variance: varianceOf(measured),
+  };
+}
+
+const MOMENTS = ['n', 'mean', 'deviation', 'skew', 'kurtosis'] as const;
+
+/** The members of a family, those of all assets first. */
+export function familyMembers({ assets, places, closed, moments }: Family): FamilyMember[] {
+  return Array.from(places, (place, member) => {
+    const combination = LISTED[place % COMBINATIONS];
+    const asset = assets[Math.floor(place / COMBINATIONS)];
+    if (combination === undefined || asset === undefined) throw new RangeError('no such member');
+    const moment = (at: number) => Number(moments[member * MOMENTS.length + at]);
+    const [n, mean, deviation] = [moment(0), moment(1), moment(2)];
+    const told = { n, mean, deviation, skew: moment(3), kurtosis: moment(4) };
+    return { ...combination, asset, closed: Number(closed[member]), sharpe: n === 0 ? null : told };
+  });
+}
+
+function varianceOf(members: readonly Measured[]): number | null {
   const ratios = members.flatMap(({ sharpe }) => (sharpe === null ? [] : [dailySharpe(sharpe)]));
   if (ratios.length < 2) return null;
   const mean = ratios.reduce((sum, one) => sum + one, 0) / ratios.length;

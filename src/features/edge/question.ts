@@ -288,7 +288,7 @@ export function deflateBacktest(
   { moments, family }: Pick<Backtest, 'moments' | 'family'>,
   named: readonly number[],
 ): Deflation {
-  const trials = Math.max(1, family.members.length, ...named);
+  const trials = Math.max(1, family.members, ...named);
   const { variance } = family;
   const none = { probability: null, sharpe_0: null, trials, variance };
   if (moments === null) return { ...none, reason: 'no_sharpe' };

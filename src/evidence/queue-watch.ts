@@ -3,9 +3,9 @@
 // Where everybody has waited for a while, whoever comes now would too.
 
 /** How long a turn may be waited for, where all wait. */
-export const TURN_WAIT_MS_MAX = 500;
+export const TURN_WAIT_MS_MAX = 2_000;
 /** For so long all have waited longer than that before the queue is too long. */
-export const LATE_FOR_MS = 500;
+export const LATE_FOR_MS = 1_000;
 /** A queue of which nothing was heard for so long stands still: that is no overload. */
 export const HEARD_WITHIN_MS = 5_000;
 

@@ -2,6 +2,7 @@
 // It drives a handler through worlds in which ports and single answers fall silent, driven by the
 // route's own declaration. It knows no route; what it finds is returned, not asserted.
 
+import { setMaxListeners } from 'node:events';
 import { Answer, Reply } from '../contract/answer.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { type AnyEvidenceRoute, type Caller, envelopeSchema, NOBODY } from '../contract/route.ts';
@@ -309,6 +310,8 @@ async function ask(
 ): Promise<Utterance | null> {
   const { world, ask } = cell;
   const now = () => world.now;
+  // A handler waits for more than ten readings at once.
+  setMaxListeners(0, signal);
   try {
     const answer = await run.make(ports)(ask.input, { now, signal }, callerOf(run.route));
     return readAnswer(run, answer, world.now);

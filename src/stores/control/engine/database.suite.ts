@@ -14,7 +14,7 @@ const LIVE: Deployment = {
   previous_fingerprint: null,
 };
 
-/** So many that each waits for a second and a half, on as many sessions as the engine has. */
+/** So many that each waits for nearly three seconds, on as many sessions as the engine has. */
 const CALLERS_EACH = { pglite: 8, postgres: 64 } as const;
 
 /** Runs the promises of a database. `fresh` gives an empty store each time it is called. */
@@ -31,7 +31,7 @@ export function databaseKeeps(name: string, fresh: () => Promise<Database>): voi
       // Of callers that always ask again, each waits until all the others had their turn.
       const callers = Array.from({ length: CALLERS_EACH[database.kind] }, async () => {
         while (!wasLate) {
-          await database.query('select pg_sleep(0.2)');
+          await database.query('select pg_sleep(0.4)');
           wasLate ||= database.isLate();
         }
       });

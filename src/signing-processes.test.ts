@@ -18,9 +18,9 @@ const PATIENT = { timeout: 60_000, interval: 100 };
 /** How long a process may sign with keys that it read before a mark (`docs/guides`). */
 const HELD_S = 5;
 const PATH = '/api/v1/wallet/0x00000000219ab540356cbb839cbe05303d7705fa/ofac';
-// The ten minutes between two rounds of rotation, in `compose/clock`, are a tenth of a second here.
+// The ten minutes of `pause` between two rounds of rotation are a tenth of a second here.
 const SOON = `const own = setTimeout;
-const isRound = (ms) => ms === 600000 && new Error().stack.includes('compose/clock');
+const isRound = (ms) => ms === 600000 && / at pause\\b/.test(new Error().stack);
 globalThis.setTimeout = (call, ms, ...more) => own(call, isRound(ms) ? 100 : ms, ...more);`;
 
 const keySet = z.object({ keys: z.array(z.object({ kid: z.string(), nbf: z.int() })) });

@@ -147,14 +147,14 @@ export async function readList<T>(
   return result(true, from - 1);
 }
 
-/** A row with the transaction that it is of; '' where it names none. */
-type Placed<T> = ReadAs<T> & { readonly tx: string };
+/** What was read of a row, with the row itself. */
+type Placed<T> = ReadAs<T> & { readonly row: unknown };
 
 /** Whether two lists have the same rows, in whichever order those of a block stand. */
 function areSame(some: readonly Placed<unknown>[], others: readonly Placed<unknown>[]): boolean {
   const [one, other] = [some, others].map((rows) => {
     return rows
-      .map(({ block, tx }) => `${block} ${tx}`)
+      .map(({ block, row }) => `${block} ${txOf(row)}`)
       .sort()
       .join('\n');
   });
@@ -163,6 +163,7 @@ function areSame(some: readonly Placed<unknown>[], others: readonly Placed<unkno
 
 const named = outsideRow({ hash: z.string().optional(), transactionHash: z.string().optional() });
 
+/** The transaction of a row; '' where it names none. */
 function txOf(row: unknown): string {
   const read = named.safeParse(row);
   if (!read.success) return '';
@@ -217,7 +218,7 @@ async function askPage<T>(
   if (page.rows.length > PAGE_ROWS) {
     throw new ProviderFault(`answered more rows than were asked for (${action})`, 'passing');
   }
-  const rows = page.rows.map((row) => ({ ...rowIn(action, row, asked), tx: txOf(row) }));
+  const rows = page.rows.map((row) => ({ ...rowIn(action, row, asked), row }));
   rows.forEach(({ block }, i) => {
     const before = rows[i - 1];
     if (before === undefined) return;

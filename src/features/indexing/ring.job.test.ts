@@ -3,7 +3,13 @@
 import { expect, test, vi } from 'vitest';
 import { type Reading, read, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
-import type { RawRingPort, RingFillState, RingStatus } from '../../ports/history.ts';
+import type { WatchRun } from '../../evidence/waiting.ts';
+import {
+  type RawRingPort,
+  RING_FILL_STATES,
+  type RingFillState,
+  type RingStatus,
+} from '../../ports/history.ts';
 
 import { keepFilling, keepRing } from './ring.job.ts';
 
@@ -64,5 +70,33 @@ test('a bug in one turn is told and ends nothing; what is held up is tried later
   await vi.waitFor(() => expect(waits).toHaveLength(7));
   expect(waits).toEqual([30_000, 60_000, 300_000, 120_000, 240_000, 300_000, 300_000]);
   expect(bugs.map(String)).toEqual(['Error: a bug']);
+  await job.stop();
+});
+
+test('a round is told as done only where nothing was left to read', async () => {
+  const { sleep } = sleeping(RING_FILL_STATES.length);
+  const none = { lists_held: 0, lists: 0, calls_today: 0, calls_a_day: 1 } as const;
+  const waiting = [...RING_FILL_STATES];
+  const fill = async (): Promise<RingFillState> => {
+    const state = waiting.shift();
+    if (state === undefined) throw new Error('test: no round is left');
+    return { state, why: null, since: 0, ...none };
+  };
+  const ends: string[] = [];
+  const watch: WatchRun = async (run, endOf) => {
+    const result = await run();
+    ends.push(endOf(result));
+    return result;
+  };
+  const again = { sleep, onBug: told([]) };
+  const job = keepFilling(
+    { state: () => ({ state: 'off', why: null, since: 0, ...none }), fill },
+    again,
+    watch,
+  );
+  await vi.waitFor(() => expect(ends).toHaveLength(RING_FILL_STATES.length));
+  const done = RING_FILL_STATES.filter((_, at) => ends[at] === 'done');
+  const failed = RING_FILL_STATES.filter((_, at) => ends[at] === 'failed');
+  expect([done, failed]).toEqual([['filled'], ['held_up', 'budget_spent']]);
   await job.stop();
 });

@@ -10,6 +10,7 @@ import type { Why } from '../../evidence/reasons.ts';
 import {
   inTime,
   OUT_OF_TIME,
+  type RunEnd,
   signalFor,
   untilStopped,
   type WatchRun,
@@ -302,13 +303,24 @@ const ROUND_MS = 300_000;
 /** After a round that was held up; twice as long after each further one, up to `ROUND_MS`. */
 const HELD_UP_MS = 30_000;
 
+/** A round that left lists unread is not done, and where another process reads none was made. */
+const RUN_ENDS: { readonly [S in RingFillState['state']]: RunEnd } = {
+  filled: 'done',
+  held_up: 'failed',
+  budget_spent: 'failed',
+  waiting: 'idle',
+  reading: 'idle',
+  elsewhere: 'idle',
+  off: 'idle',
+};
+
 /** Makes round after round. */
 export function keepFilling(filling: RingFilling, again: Again, watch = WITHOUT_WATCH) {
   let wait = HELD_UP_MS;
   return startRounds(again, FIRST_ROUND_MS, async (signal) => {
     const { state } = await watch(
       () => filling.fill(() => undefined, signal),
-      (end) => (end.state === 'held_up' ? 'failed' : 'done'),
+      (end) => RUN_ENDS[end.state],
     );
     if (state !== 'held_up') {
       wait = HELD_UP_MS;

@@ -89,7 +89,7 @@ describe.skipIf(NO_BROWSER !== null)(`signals ${NO_BROWSER ?? 'in Chromium'}`, (
     meters: createMeters([]),
     log: { info: quiet, warn: quiet, error: quiet },
     now: () => STILL_NOW,
-    budgetMs: 1_000,
+    budgetMs: 30_000,
     trustProxy: false,
   });
   beforeAll(async () => {

@@ -67,7 +67,7 @@ beforeEach(async () => {
     meters: createMeters([]),
     log: { info: quiet, warn: quiet, error: quiet },
     now: () => NOW,
-    budgetMs: 1_000,
+    budgetMs: 30_000,
     trustProxy: false,
     signing: {
       key: async () => {

@@ -10,7 +10,7 @@ export function createTestHttp(options: TestOptions): ReturnType<typeof createHt
     gate: null,
     meters: createMeters([]),
     log: { info: quiet, warn: quiet, error: quiet },
-    budgetMs: 1_000,
+    budgetMs: 30_000,
     trustProxy: false,
     ...options,
   });

@@ -251,13 +251,18 @@ describe('an explorer that fails', () => {
     expect(await outcomeOf(allDied)).toMatchObject({ walked: false });
   });
 
-  test('to list transfers leaves them null, and the outcome as the venue has it', async () => {
-    explorer.fault(({ action }) => (action === 'tokentx' ? 'notok' : null));
-    const record = await recordOf(allDied);
-    expect(record).toMatchObject({ died: 3 });
-    const [launch] = record.launches;
-    expect([launch?.transfers_observed, launch?.transfers_truncated]).toEqual([null, null]);
-  });
+  test.each(['notok', 'truncated-page'] as const)(
+    'to list transfers whole leaves them null, and the outcome as the venue has it: %s',
+    async (fault) => {
+      const counted = await recordOf(allDied);
+      expect(counted.launches.map((one) => one.transfers_observed)).not.toContain(null);
+      explorer.fault(({ action }) => (action === 'tokentx' ? fault : null));
+      const record = await recordOf(allDied);
+      expect(record).toMatchObject({ died: 3 });
+      const told = record.launches.map((one) => [one.transfers_observed, one.transfers_truncated]);
+      expect(told).toEqual(record.launches.map(() => [null, null]));
+    },
+  );
 });
 
 describe('without a node', () => {

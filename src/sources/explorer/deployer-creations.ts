@@ -305,39 +305,62 @@ function kindByInterface({
 }
 
 // Counts the transfers of a token in one query of an explorer. The query is one page: a full page
-// means that there are more.
+// means that there are more, and one that is not ends with the newest transfer.
 
 const TRANSFERS_PORT = 'token_transfers';
 
-const row = outsideRow({ contractAddress: z.string() });
+const row = nativeRow
+  .pick({ blockNumber: true, hash: true })
+  .extend({ contractAddress: z.string() });
 
 /** The transfers of tokens as an explorer lists them. */
 export function explorerTokenTransfers(explorer: WalkExplorer): TokenTransfers {
-  const { at } = explorer;
   return {
-    observed: (token, signal) => {
-      const question = at.list({
-        module: 'account',
-        action: 'tokentx',
-        contractaddress: token,
-        page: '1',
-        offset: String(PAGE_ROWS),
-        sort: 'asc',
-      });
-      return readExplorer(TRANSFERS_PORT, explorer, signal, (budget) =>
-        askExplorer(at, budget, question, (answer) => {
-          const { rows, pending } = pageIn('tokentx', answer);
-          if (pending) throw new ProviderFault('has not processed every block yet', 'passing');
-          const isOwn = rows.every((one) => {
-            const parsed = row.safeParse(one);
-            return parsed.success && parseEvmAddress(parsed.data.contractAddress) === token;
-          });
-          if (!isOwn) {
-            throw new ProviderFault('answered transfers of another token (tokentx)', 'passing');
-          }
-          return { count: rows.length, truncated: rows.length >= PAGE_ROWS };
-        }),
-      );
-    },
+    observed: (token, signal) =>
+      readExplorer(TRANSFERS_PORT, explorer, signal, async (budget) => {
+        const ask = (asked: Parameters<typeof askTransfers>[3]) =>
+          askTransfers(explorer.at, budget, token, asked);
+        const rows = await ask({ sort: 'asc', offset: PAGE_ROWS });
+        const truncated = rows.length >= PAGE_ROWS;
+        const last = rows.at(-1)?.blockNumber;
+        if (last === undefined || truncated) return { count: rows.length, truncated };
+        const [newest] = await ask({ sort: 'desc', offset: 1 });
+        const isLast = ({ blockNumber, hash }: z.output<typeof row>) =>
+          blockNumber === last && hash === newest?.hash;
+        if (!rows.some(isLast)) {
+          throw new ProviderFault('cut a page short without a word (tokentx)', 'passing');
+        }
+        return { count: rows.length, truncated };
+      }),
   };
+}
+
+/** One page of a token's transfers. Throws `ProviderFault` where they are of another token. */
+function askTransfers(
+  at: ExplorerChain,
+  budget: CallBudget,
+  token: string,
+  { sort, offset }: { readonly sort: 'asc' | 'desc'; readonly offset: number },
+): Promise<z.output<typeof row>[]> {
+  const question = at.list({
+    module: 'account',
+    action: 'tokentx',
+    contractaddress: token,
+    page: '1',
+    offset: String(offset),
+    sort,
+  });
+  return askExplorer(at, budget, question, (answer) => {
+    const { rows, pending } = pageIn('tokentx', answer);
+    if (pending) throw new ProviderFault('has not processed every block yet', 'passing');
+    const own = rows.flatMap((one) => {
+      const parsed = row.safeParse(one);
+      if (!parsed.success || parseEvmAddress(parsed.data.contractAddress) !== token) return [];
+      return [parsed.data];
+    });
+    if (own.length < rows.length) {
+      throw new ProviderFault('answered transfers of another token (tokentx)', 'passing');
+    }
+    return own;
+  });
 }

@@ -174,8 +174,8 @@ test('every command works, and each source answers', async () => {
   ]);
   const asked = states.filter(([name]) => !CHATS.includes(name));
   expect(asked.length).toBeGreaterThan(4);
-  // A process tells what it asked itself. The last one was asked for no price, and the services that
-  // judge tokens were asked about each by the process of their step.
+  // A process tells what it asked itself. The last one was asked for no price, and services that
+  // judge tokens were asked about each launch by the process of their step.
   const told = ['answered', 'not_asked'];
   expect(asked.filter(([, state]) => !told.includes(state))).toEqual([]);
   expect(chats.posted.length).toBeGreaterThan(0);

@@ -291,6 +291,23 @@ describe('no bridging is told', () => {
   });
 });
 
+test.each([
+  [1, '.'],
+  [2, ' and 1 more.'],
+  [3, ' and 2 more.'],
+])(
+  'nothing is denied where %i events of a bridge have no known layout, and all are counted',
+  (count, end) => {
+    const facts = { tx: ID, block: 99_999_999, from: USER, to: ROUTER, value: 0n, input: '0x' };
+    const strange = logOf(SPOKE, 'event Strange(uint256 amount)', [70n]);
+    const logs = inOrder(...Array.from({ length: count }, () => strange));
+    const said = explainReceipt({ ...facts, success: true, logs }, 'ethereum', ROWS);
+    expect([said.bridged, said.checked, said.unknown_events]).toEqual([[], false, count]);
+    const why = said.why_not?.replace(/0x[0-9a-f]{64}/, 'TOPIC');
+    expect(why).toBe(`No layout is known for TOPIC of across ${SPOKE}${end}`);
+  },
+);
+
 const SUBJECT = evm('subject');
 const BRIDGE = evm('bridge');
 const ATTACKER = evm('attacker');

@@ -166,9 +166,9 @@ function whyNot(receipt: ReceiptFacts, decoded: DecodedReceipt, index: RegistryI
   if (receipt.success === false) return 'The transaction failed, so it moved nothing.';
   const [unknown] = decoded.unknown;
   if (unknown !== undefined) {
-    const more = decoded.unknown.length > 1 ? ` and ${decoded.unknown.length - 1} more` : '.';
+    const more = decoded.unknown.length > 1 ? ` and ${decoded.unknown.length - 1} more` : '';
     const topic = unknown.topic === null ? 'no topic' : unknown.topic;
-    return `No layout is known for ${topic} of ${unknown.protocol} ${unknown.contract}${more}`;
+    return `No layout is known for ${topic} of ${unknown.protocol} ${unknown.contract}${more}.`;
   }
   const [provided] = decoded.events;
   if (provided !== undefined) {

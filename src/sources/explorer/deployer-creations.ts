@@ -353,14 +353,12 @@ function askTransfers(
   return askExplorer(at, budget, question, (answer) => {
     const { rows, pending } = pageIn('tokentx', answer);
     if (pending) throw new ProviderFault('has not processed every block yet', 'passing');
-    const own = rows.flatMap((one) => {
-      const parsed = row.safeParse(one);
-      if (!parsed.success || parseEvmAddress(parsed.data.contractAddress) !== token) return [];
-      return [parsed.data];
+    return rows.map((one) => {
+      const { success, data } = row.safeParse(one);
+      if (!success || parseEvmAddress(data.contractAddress) !== token) {
+        throw new ProviderFault('answered transfers of another token (tokentx)', 'passing');
+      }
+      return data;
     });
-    if (own.length < rows.length) {
-      throw new ProviderFault('answered transfers of another token (tokentx)', 'passing');
-    }
-    return own;
   });
 }

@@ -17,6 +17,7 @@ import {
   type Calls,
   falseIn,
   isCounted,
+  isWalked,
   lessThan,
   sourcesOverasked,
 } from '../src/testing/chaos-judge.ts';
@@ -194,14 +195,21 @@ async function runFault(
 
 const BOARDS = ['/api/leaderboard/providers', '/api/v1/leaderboard'];
 
-/** Waits for the first rounds of the boards: each is empty before, whoever is silent. */
+/**
+ * Waits for what jobs bring: the first rounds of the boards, each of which is empty before, and the
+ * record of each address that is asked for as a deployer, which a question has walked.
+ */
 async function untilCounted(port: number, { api_key }: Demo): Promise<boolean> {
   const { ask, close } = askingAt(port);
   const began = performance.now();
+  const awaited = [
+    ...BOARDS.map((path) => ({ path, isThere: isCounted })),
+    ...deployerPaths().map((path) => ({ path, isThere: isWalked })),
+  ];
   try {
-    for (const path of BOARDS) {
-      const board = { name: '', path, headers: { authorization: `Bearer ${api_key}` } };
-      while (!isCounted(await ask(board))) {
+    for (const { path, isThere } of awaited) {
+      const question = { name: '', path, headers: { authorization: `Bearer ${api_key}` } };
+      while (!isThere(await ask(question))) {
         if (performance.now() - began > COUNTED_MS_MAX) return false;
         await sleep(RECOVERY_EACH_MS);
       }
@@ -212,13 +220,21 @@ async function untilCounted(port: number, { api_key }: Demo): Promise<boolean> {
   }
 }
 
+function deployerPaths(): string[] {
+  const asked = Object.entries(ADDRESSES).filter(([name]) => SAMPLED.simulated.includes(name));
+  return asked.flatMap(([, address]) =>
+    address.startsWith('0x') ? [`/api/v1/evm/deployer/ethereum/${address}`] : [],
+  );
+}
+
 /** Furnishes a folder once, until each job whose rows are asked for has had its first round. */
 async function furnish(worker: Worker, world: World, template: string): Promise<void> {
   const order = { folder: template, from: null, fault: null, world, settings: SETTINGS };
   const demo = await worker.start(order);
   const isWhole = world === 'observed' || (await untilCounted(portOf(demo), demo));
   await worker.stop();
-  if (!isWhole) throw new Error('the furnished service counted nothing on its boards');
+  if (!isWhole)
+    throw new Error('the furnished service counted nothing on its boards, or walked nobody');
 }
 
 /** What the faults that are to be run begin with: a furnished folder, an empty one, or both. */

@@ -11,6 +11,7 @@ import {
   falseIn,
   isAsWhole,
   isCounted,
+  isWalked,
   lessThan,
   sourcesOverasked,
   statementOf,
@@ -172,6 +173,18 @@ describe('a fact that was not told without faults', () => {
     ]);
   });
 
+  test('is not false where its stand-in has another port, and is where it is told twice', async () => {
+    const at = (...ports: number[]) => ({
+      ...two,
+      providers: ports.map((port) => `Explorer http://127.0.0.1:${port}`),
+    });
+    const whole = await saidOf(at(4_001));
+    expect(falseIn('record', whole, await saidOf(at(4_002)))).toEqual([]);
+    expect(falseIn('record', whole, await saidOf(at(4_001, 4_002)))).toEqual([
+      'record: otherwise without a word: coverage.providers[]',
+    ]);
+  });
+
   test('is not false beside a word about what was not read, or in another state', async () => {
     const whole = await saidOf(two);
     const facts = new Map([...whole.facts, ['launches[].address', ['a', 'b', 'c']]]);
@@ -218,6 +231,12 @@ describe('a board of providers, or of flagged wallets,', () => {
     expect(isCounted(flagged(1, []))).toBe(false);
     expect(isCounted(answer(503, { error: 'board_unreadable', detail: 'It failed.' }))).toBe(false);
   });
+});
+
+test('a record of a deployer is compared once it was walked', async () => {
+  expect(isWalked(answer(200, await envelopeOf({})))).toBe(true);
+  expect(isWalked(answer(200, { state: 'not_deployed', data: null }))).toBe(false);
+  expect(isWalked(answer(503, { error: 'overloaded', detail: 'It failed.' }))).toBe(false);
 });
 
 describe('any answer', () => {

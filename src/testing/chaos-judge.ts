@@ -70,7 +70,7 @@ function factsIn(leaves: readonly Leaf[]) {
     collect(
       facts,
       pattern,
-      typeof value === 'string' && TIME.test(value) ? 'a time' : String(value),
+      typeof value === 'string' && TIME.test(value) ? 'a time' : withoutPort(String(value)),
     );
   }
   for (const values of facts.values()) values.sort();
@@ -86,6 +86,11 @@ function withoutNumbers(sentence: string): string {
     .replaceAll(/\b0x[0-9a-fA-F]{40}\b/g, '#')
     .replaceAll(/less than two minutes|\d[\d.,:TZ-]*/g, '#');
   return counted.replaceAll(/# (days|hours|minutes|seconds)\b/g, '#');
+}
+
+/** Each stand-in listens where there was room. */
+function withoutPort(fact: string): string {
+  return fact.replaceAll(/\b127\.0\.0\.1:\d+/g, '127.0.0.1');
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT/;
@@ -285,6 +290,13 @@ export function isCounted({ status, body }: Answer): boolean {
   if (status !== 200) return false;
   const board: unknown = JSON.parse(body);
   return countedBoard.safeParse(board).success || flaggedBoard.safeParse(board).success;
+}
+
+const unwalked = z.looseObject({ state: z.literal('not_deployed') });
+
+/** Whether a record of a deployer was walked; until then nothing is told of it, and it says so. */
+export function isWalked({ status, body }: Answer): boolean {
+  return status === 200 && !unwalked.safeParse(JSON.parse(body)).success;
 }
 
 /** How often each source was asked. */

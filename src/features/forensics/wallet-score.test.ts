@@ -200,6 +200,24 @@ describe('says', () => {
     expect(other?.id).not.toBe(one?.id);
   });
 
+  test.each([
+    [6n, '6 units of them'],
+    [2n ** 128n - 1n, `${2n ** 128n - 1n} units of them`],
+    [2n ** 128n, 'all of them'],
+    [2n ** 256n - 1n, 'all of them'],
+    [null, 'every item of them'],
+  ])('an approval by what is left of it: %s', async (left, words) => {
+    const [token, spender] = [evm('approved token'), evm('approved spender')];
+    const event = { chain: 'ethereum', way: 'allowance', token, spender } as const;
+    const given = { ...event, raw_amount: 7n, tx: `0x${'a'.repeat(64)}`, block: 3 };
+    const { findings } = await scoredData({
+      approvals: [{ ...given, owner: SUBJECT, left }],
+      flagged: [flaggedRow(spender)],
+    });
+    expect(findings.map(({ kind }) => kind)).toEqual(['open_approval_to_flagged']);
+    expect(JSON.stringify(findings)).toContain(` ${words} may still be taken.`);
+  });
+
   test('no number that ranks: no field is a score, a risk or a rating', async () => {
     const text = JSON.stringify(
       await scoredData({ facts: [TOKEN], flagged: [flaggedRow(SUBJECT)] }),

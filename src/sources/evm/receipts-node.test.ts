@@ -104,6 +104,17 @@ describe('receipts node', () => {
       expect(reading.why.reason).not.toContain('key-in-the-path');
     });
 
+    test.each([
+      ['transaction', { ...WHOLE, eth_getTransactionByHash: null }],
+      ['receipt', { ...WHOLE, eth_getTransactionReceipt: null }],
+    ])(
+      'are not held by a node that knows no such %s, which is no failure of it',
+      async (_, results) => {
+        const reading = await told(results);
+        expect(reading instanceof Unread ? reading.why.code : null).toBe('receipt_not_held');
+      },
+    );
+
     test('of a chain without a node, and after the time is spent, are unread', async () => {
       const none = nodeReceipts({ nodes: new Map(), simulated: false, now: () => 5 });
       const live = new AbortController();

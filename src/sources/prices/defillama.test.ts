@@ -18,6 +18,8 @@ const THIN = `0x${'2'.repeat(40)}`;
 const FAR = `0x${'3'.repeat(40)}`;
 const ZERO = `0x${'4'.repeat(40)}`;
 const UNKNOWN = `0x${'5'.repeat(40)}`;
+const EDGE = `0x${'6'.repeat(40)}`;
+const BEYOND = `0x${'7'.repeat(40)}`;
 
 const open: StartedPriceApi[] = [];
 afterEach(async () => {
@@ -29,6 +31,8 @@ function priceOf(id: string, at: number): PricePoint | null {
   if (id.endsWith(KNOWN)) return { price: 1.5e-7, timestamp: at + 60, confidence: 0.99 };
   if (id.endsWith(THIN)) return { price: 2, timestamp: at, confidence: 0.42 };
   if (id.endsWith(FAR)) return { price: 2, timestamp: at - 4 * 3_600 };
+  if (id.endsWith(EDGE)) return { price: 2, timestamp: at - 3_600 };
+  if (id.endsWith(BEYOND)) return { price: 2, timestamp: at - 3_601 };
   return id.endsWith(ZERO) ? { price: 0, timestamp: at } : null;
 }
 
@@ -68,6 +72,12 @@ describe('a price', () => {
     const { prices } = await started();
     const [price] = (await priced(prices, [ask(THIN)])) ?? [];
     expect(price?.basis).toContain('thin market (confidence 0.42)');
+  });
+
+  test('is of an hour around its time, both ends included', async () => {
+    const { prices } = await started();
+    const found = await priced(prices, [ask(EDGE), ask(BEYOND)]);
+    expect(found?.map((one) => one?.usd)).toEqual(['2', undefined]);
   });
 
   test('is null, never zero, where there is none, none near, or a zero', async () => {

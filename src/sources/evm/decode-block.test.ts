@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { keccak256 } from '../../chain/digest.ts';
 import {
   BATCH_TOPIC,
   callTracerFrames,
+  checkCalls,
   decodeBlock,
   type Execution,
   MOVED_TOPICS,
@@ -60,6 +62,44 @@ const byTraces = (...traces: ParityTrace[]): Execution => ({
   frames: parityFrames(traces),
 });
 const root = trace([], { action: { from: A, to: B, value: 5n, callType: 'call' } });
+
+describe('calls by traces', () => {
+  type Calls = { readonly calls: readonly Calls[] };
+  const calls = fc.letrec<{ call: Calls }>((tie) => ({
+    call: fc.oneof(
+      { maxDepth: 4 },
+      fc.constant({ calls: [] }),
+      fc.record({ calls: fc.array(tie('call'), { maxLength: 4 }) }),
+    ),
+  })).call;
+  const tracesOf = (call: Calls, path: readonly number[] = []): ParityTrace[] => [
+    trace([...path], { subtraces: call.calls.length }),
+    ...call.calls.flatMap((one, n) => tracesOf(one, [...path, n])),
+  ];
+
+  test('are whole where each call that a call made is there, and lack one wherever it is left out', () => {
+    fc.assert(
+      fc.property(calls, fc.nat(), (call, pick) => {
+        const traces = tracesOf(call);
+        expect(() => checkCalls(traces)).not.toThrow();
+        const at = pick % traces.length;
+        const without = traces.toSpliced(at, 1);
+        // A transaction of which no trace is told is missed elsewhere.
+        if (without.length > 0) expect(() => checkCalls(without)).toThrow(NodeFault);
+        expect(() => checkCalls([...traces, ...traces.slice(at, at + 1)])).toThrow(NodeFault);
+      }),
+    );
+  });
+
+  test.each([
+    ['the first of three', [[1], [2]]],
+    ['the one between two', [[0], [2]]],
+    ['the last of three', [[0], [1]]],
+  ])('lack a call where %s is left out', (_, paths) => {
+    const three = trace([], { subtraces: 3 });
+    expect(() => checkCalls([three, ...paths.map((path) => trace(path))])).toThrow(NodeFault);
+  });
+});
 
 describe('coins by traces', () => {
   test('what a failed call called did not happen, what stands beside it did', () => {

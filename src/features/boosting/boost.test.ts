@@ -114,6 +114,21 @@ describe('boosted trees', () => {
     );
   });
 
+  test('have no leaf of fewer rows than a leaf may have', () => {
+    const pairs = fc.tuple(anyRows, fc.integer({ min: 1, max: 9 }));
+    fc.assert(
+      fc.property(pairs, ([rows, rowsMin]) => {
+        const limits = { ...LIMITS, hessianMin: 0, rowsMin };
+        const { trees } = boost(examplesOf(rows), null, FREE, limits);
+        for (const tree of trees) {
+          const found = rows.map(([a, b]) => leafOf(tree, [a, b]));
+          const counts = found.map((leaf) => found.filter((one) => one === leaf).length);
+          if (tree.length > 1) expect(Math.min(...counts)).toBeGreaterThanOrEqual(rowsMin);
+        }
+      }),
+    );
+  });
+
   test('learn what it means that a value is missing', () => {
     const rows: Rows = Array.from({ length: 80 }, (_, at) => {
       const missing = at % 4 === 0;

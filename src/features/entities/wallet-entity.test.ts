@@ -210,6 +210,13 @@ describe('GET /api/wallet/{address}/entity says', () => {
     expect(hub).toMatchObject({ evidence: [], checked: false });
   });
 
+  test('that it was looked at to its end where an address met on the way is a hub', async () => {
+    const crowd = Array.from({ length: 1_100 }, (_, n) => t(100 + n, OTHER, evm(`customer ${n}`)));
+    const { ports } = world({ transfers: [...DEPOSITS, ...crowd] });
+    const found = await dataOfEntity(SUBJECT, ports);
+    expect(found).toMatchObject({ checked: true, reason: null });
+  });
+
   test('no link by poisoning or spam, and how many such transfers there were', async () => {
     const poison = t(30, SUBJECT, evm('lookalike'), {
       raw_amount: 0n,

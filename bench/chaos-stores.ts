@@ -432,7 +432,7 @@ async function breakEach(broken: Broken): Promise<Row[]> {
     .map(({ address }) => address)
     .filter((address) => address.startsWith('0x'));
   const urls = () => [url];
-  const { traffic, denied, readBack } = fleetTraffic({
+  const { traffic, denied, watched, records, readBack } = fleetTraffic({
     keys: [key],
     listed,
     everyMs: EVERY_MS,
@@ -452,6 +452,8 @@ async function breakEach(broken: Broken): Promise<Row[]> {
     await appendFlag?.(n).catch(() => undefined);
     await wait(EVERY_MS * 4);
   });
+  // What was never acknowledged cannot be denied: the first fault waits for something of each kind.
+  while (watched.size === 0 || records.length === 0) await wait(EVERY_MS);
   const rows: Row[] = [];
   /** Every key that was acknowledged. */
   const keys = [key];

@@ -384,7 +384,7 @@ export type DayOfUse = z.output<typeof dayOfUse>;
 
 export type QuotaStore = {
   /**
-   * Charges one, and counts what it was for with it. Both are stored before the promise resolves; a
+   * Charges one, stored before the promise resolves. What it was for is counted within a second; a
    * charge without a use is counted under no key.
    */
   readonly charge: (allowance: Allowance, use?: ChargedUse) => Promise<Reading<Charge, QuotaPort>>;
@@ -403,7 +403,10 @@ export type QuotaStore = {
   ) => Promise<Reading<readonly DayOfUse[], QuotaPort>>;
   /** The use that is stored now. */
   readonly usage: (subject: string, period: string) => Promise<Reading<number, QuotaPort>>;
-  /** The charged requests by day, key and route between two days, the newest day first. */
+  /**
+   * The charged requests by day, key and route between two days, the newest day first: at least so
+   * many, since other processes write theirs each second, and a killed one what it had written.
+   */
   readonly uses: (
     of: UsesOf,
     from: string,

@@ -52,7 +52,7 @@ export function quotaStoreKeeps(name: string, fresh: () => Promise<QuotaStore>):
       });
     });
 
-    test('what charges were for is counted with them, exactly, and no more than was granted', async () => {
+    test('what charges were for is counted exactly where no process was killed, and no more than was granted', async () => {
       const ofKey = (used_by: string, route: string) => ({ used_by, route, day: '2026-11-21' });
       const allowance = { ...day, subject: 'membership:mem_9', limit: 9 };
       const uses = [

@@ -66,7 +66,7 @@ const DENIALS: readonly PageSaying[] = [
   [/^No list changed an address of the one before\.$/, ['sanctions_changes']],
   [/^No change has been told yet\.$/, ['watchlist.newest']],
   [/^You have no key that opens anything\.$|^0 of \d+ active keys of your plan\.$/, ['keys']],
-  [/^No key was used in these days\.$/, ['quota']],
+  [/^No use of a key is written down for these days\.$/, ['quota']],
   [/^Nothing has been changed yet\.$/, ['access_log']],
   [/^No browser is signed in\.$/, ['sessions']],
   [/^0 of [\d,]+, anew in/, ['quota']],

@@ -136,7 +136,7 @@ export const access = feature({
         nowS,
       ),
       // Last, because it asks the store, which may fail: nothing else is left open then.
-      close: () => keys.close(),
+      close: async () => void (await Promise.all([keys.close(), quota.close()])),
     };
   },
   ports: {},

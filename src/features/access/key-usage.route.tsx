@@ -77,7 +77,10 @@ export const keyUsageRoute = plainRoute({
               .describe('`null`: they were not counted by key and route, or not read; see reason.'),
             uncounted: count
               .nullable()
-              .describe('What was charged to the membership and stands under no use.'),
+              .describe(
+                'What was charged to the membership and stands under no use: by an older ' +
+                  'version, or in the last second, also that of a process that was killed.',
+              ),
             reason: prose().nullable(),
           }),
         ),
@@ -97,7 +100,9 @@ export type KeyUsagePorts = {
 
 const CAVEAT =
   'Only charged requests are counted: what was refused, failed or is open to everybody costs no ' +
-  'quota. A publishable key has an allowance of its own, outside `charged`. Days are UTC.';
+  'quota. A publishable key has an allowance of its own, outside `charged`. Days are UTC. Uses ' +
+  'are written within a second of their charge, and a killed process left out what it had not ' +
+  'written yet: of each use there were at least so many requests.';
 const BEFORE = 'Requests of this day were charged before they were counted by key and route.';
 const CUT = 'More uses are held than one answer holds: ask for fewer days.';
 
@@ -248,13 +253,13 @@ function Uses({ view: { since, days } }: { view: UsageView }) {
           Charged requests from {oldest.day} to {days[0]?.day}, counted by key and route since{' '}
           {momentText(since)}
           {isWhole ? '' : '. Of some days they are unknown'}
-          {uncounted === 0 ? '' : `. ${number(uncounted)} stand under no key`}.
+          {uncounted === 0 ? '' : `. ${number(uncounted)} stand under no key or route`}.
         </p>
       )}
       {lines.length === 0 ? (
         <p class="nothing">
           {isWhole && uncounted === 0
-            ? 'No key was used in these days.'
+            ? 'No use of a key is written down for these days.'
             : 'What keys were used for is unknown.'}
         </p>
       ) : (

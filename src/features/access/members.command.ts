@@ -257,7 +257,10 @@ const keyUses = defineCommand({
     ),
   },
   json: 'one day and route a line',
-  notes: ['What was refused or failed costs no quota, and is not counted.'],
+  notes: [
+    'What was refused or failed costs no quota, and is not counted.',
+    'Uses are written within a second; the last second of a process that was killed is missing.',
+  ],
   run: async ({ key, days }, io, { keys, quota, now }: KeyServices) => {
     const listed = await keys.list('everyone');
     if (!listed.checked) return fail(io, listed.why.reason);
@@ -275,7 +278,7 @@ const keyUses = defineCommand({
     const counted = String(timeText(Math.max(since.value, one.created_at)));
     if (!io.json) io.err(`${one.prefix} (${one.id}), counted since ${counted}.`);
     return printRows(reading, io, {
-      none: `Nothing was charged to it in these days, as far as was counted since ${counted}.`,
+      none: `No use of it is written down for these days. Uses are counted since ${counted}.`,
       columns: ['day', 'route', 'requests'],
       json: ({ day, route, requests }) => {
         return { key_id: one.id, prefix: one.prefix, day, route, requests };

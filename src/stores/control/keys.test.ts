@@ -43,6 +43,46 @@ onEachEngine((name, fresh) => {
     await vi.waitFor(revokedHere, { timeout: STALE_MAX_MS, interval: 100 });
   });
 
+  test(`${name}: uses are written by themselves within a second, and when a process stops`, async () => {
+    const database = fresh();
+    const [here, elsewhere] = [quotaTable(database, CONTEXT), quotaTable(database, CONTEXT)];
+    const allowance = { subject: 'membership:mem_1', period: '2026-11-21', limit: 9 };
+    const use = { used_by: 'key_1', route: 'score', day: '2026-11-21' };
+    const requestsAre = async (requests: number) =>
+      expect(await elsewhere.uses({ membership_id: 'mem_1' }, use.day, use.day)).toMatchObject({
+        value: [{ requests }],
+      });
+    await Promise.all([here.charge(allowance, use), here.charge(allowance, use)]);
+    await vi.waitFor(() => requestsAre(2), { timeout: 10_000, interval: 100 });
+    await here.charge(allowance, use);
+    await here.close();
+    await requestsAre(3);
+  });
+
+  test(`${name}: uses of which the store did not say whether it has them count once at most`, async () => {
+    const database = fresh();
+    let written = 0;
+    const silent: Database = {
+      ...database,
+      query: async (sql, ...rest) => {
+        const rows = await database.query(sql, ...rest);
+        if (!sql.includes('into key_usage')) return rows;
+        written += 1;
+        throw new StoreUnavailable('the connection failed', 'ECONNRESET');
+      },
+    };
+    const quota = quotaTable(silent, CONTEXT);
+    const allowance = { subject: 'membership:mem_1', period: '2026-11-21', limit: 9 };
+    const use = { used_by: 'key_1', route: 'score', day: '2026-11-21' };
+    await quota.charge(allowance, use);
+    for (const _ of [1, 2]) {
+      expect(await quota.uses({ membership_id: 'mem_1' }, use.day, use.day)).toMatchObject({
+        value: [{ requests: 1, charged: 1 }],
+      });
+    }
+    expect(written).toBe(1);
+  });
+
   membershipStoreKeeps(name, async () => membershipTable(fresh(), CONTEXT));
   quotaStoreKeeps(name, async () => quotaTable(fresh(), CONTEXT));
   keyStoreKeeps(name, async () => {

@@ -1,5 +1,7 @@
 // Charges that wait together are one statement, stored before any of them is answered.
 // It refuses to grant past the limit: the statement itself decides, under the row's lock.
+// What granted charges were for is added up here and written each second: never more than was
+// charged, and less by a second's charges at most where a process was killed.
 
 import { z } from 'zod';
 import { countOrZero } from '../../evidence/measure.ts';
@@ -10,12 +12,14 @@ import {
   type ChargedUse,
   dayOfUse,
   keyUsage,
+  type QuotaPort,
   type QuotaStore,
   type Remaining,
 } from '../../ports/access.ts';
 import {
   batchQueue,
   type ControlContext,
+  type ControlReadings,
   columnsOf,
   controlReadings,
   type Database,
@@ -29,8 +33,6 @@ const READS = { batchMax: 500, waitingMax: 10_000 };
 // Ordered, so that two processes lock the rows they share in one order and never wait in a ring.
 // A row keeps what its last charge was given, because the statement can return only the new row.
 // The rows come back as one, in columns: that is quicker to write and to read.
-// What the charges were for is counted with them, as far as they were granted: of the charges of
-// one row the first ones are. Both tables are locked in one order, a subject's uses under its row.
 const CHARGE = `
   with charged as (
     insert into quota_usage as q (subject, period, used, granted, ceiling)
@@ -42,16 +44,6 @@ const CHARGE = `
       granted = least(excluded.granted, greatest(excluded.ceiling - q.used, 0)),
       ceiling = excluded.ceiling
     returning subject, period, used, granted
-  ), counted as (
-    insert into key_usage as k (subject, day, used_by, route, requests)
-    select u.subject, u.day, u.used_by, u.route, least(u.asked, c.granted - u.earlier)
-    from unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::int[], $11::int[])
-      as u(subject, period, day, used_by, route, earlier, asked)
-    join charged c on c.subject = u.subject and c.period = u.period
-    where c.granted > u.earlier
-    order by u.subject, u.day, u.used_by, u.route
-    on conflict (subject, day, used_by, route) do update set
-      requests = k.requests + excluded.requests
   )
   select array_agg(subject) as subjects, array_agg(period) as periods, array_agg(used) as used,
     array_agg(granted) as granted from charged`;
@@ -69,12 +61,16 @@ const USAGE = `
 
 const usageRow = z.strictObject({ used: z.int().nullable() });
 
-/** The counters over the control database. */
-export function quotaTable(database: Database, context: ControlContext): QuotaStore {
+/** The counters over the control database; `close` writes the uses that wait. */
+export function quotaTable(
+  database: Database,
+  context: ControlContext,
+): QuotaStore & { readonly close: () => Promise<void> } {
   const readings = controlReadings('quota', 'The quota counters', context);
   const known = knownUses(context.nowMs);
+  const waiting = waitingUses(database, readings);
   const chargeBatched = batchQueue<ChargeRequest, Charge>(
-    (charges) => chargeAll(database, charges, known),
+    (charges) => chargeAll(database, charges, known, waiting.note),
     CHARGES,
   );
   const usageBatched = batchQueue<Pick<Allowance, 'subject' | 'period'>, number>(async (asked) => {
@@ -121,8 +117,9 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
       }),
     lastSeen: ({ subject, period, limit }) => known.recent(subject, period, limit),
     usage: (subject, period) => readings.ask(() => readUsage(subject, period)),
-    uses: (of, from, to) =>
-      readings.askList(USES_LISTED_MAX, 'uses', async (limit) => {
+    uses: async (of, from, to) => {
+      await waiting.write();
+      return readings.askList(USES_LISTED_MAX, 'uses', async (limit) => {
         const [where, owner] =
           'key_id' in of ? [USED_BY_KEY, of.key_id] : [USED_BY, of.membership_id];
         const rows = await database.query(
@@ -136,13 +133,80 @@ export function quotaTable(database: Database, context: ControlContext): QuotaSt
           [owner, from, to, BROWSER_USE],
         );
         return z.array(keyUsage).parse(rows);
-      }),
+      });
+    },
     usesSince: () =>
       readings.ask(async () => {
         const rows = await database.query(USES_SINCE);
         return sinceRow.parse(onlyRow(rows)).since;
       }),
+    close: waiting.write,
   };
+}
+
+/** Uses are written so long after the first of them was charged. */
+const WRITTEN_EVERY_MS = 1_000;
+/** As many different uses are written without waiting for more. */
+const WAITING_USES_MAX = 10_000;
+
+// Ordered as well, and under no lock of a charge.
+const WRITE_USES = `
+  insert into key_usage as k (subject, day, used_by, route, requests)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[])
+    as u(subject, day, used_by, route, requests)
+  order by u.subject, u.day, u.used_by, u.route
+  on conflict (subject, day, used_by, route) do update set
+    requests = k.requests + excluded.requests`;
+
+/** Granted charges of one subject that were for the same. */
+type GrantedUse = ChargedUse & { readonly subject: string; requests: number };
+
+/** Adds up uses until they are written. */
+function waitingUses(database: Database, readings: ControlReadings<QuotaPort>) {
+  let uses = new Map<string, GrantedUse[]>();
+  let different = 0;
+  let timer: NodeJS.Timeout | null = null;
+  let writing: Promise<unknown> = Promise.resolve();
+
+  async function writeNow(): Promise<void> {
+    if (uses.size === 0) return;
+    const rows = [...uses.values()].flat();
+    uses = new Map();
+    different = 0;
+    const params = columnsOf(rows, ['subject', 'day', 'used_by', 'route', 'requests']);
+    // Where the store does not say whether it wrote them, they are not written again: the charges
+    // then stand under no use, which is told, and no use is counted twice.
+    await readings.run(() => database.query(WRITE_USES, params, 'often'));
+  }
+
+  /** Ends when all that was noted until now is written, or is lost with the store. */
+  async function write(): Promise<void> {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    const mine = writing.then(writeNow);
+    writing = mine.catch(() => undefined);
+    await mine;
+  }
+
+  function note(subject: string, use: ChargedUse): void {
+    const { used_by, route, day } = use;
+    const own = uses.get(subject);
+    const alike = own?.find(
+      (one) => one.route === route && one.used_by === used_by && one.day === day,
+    );
+    if (alike !== undefined) {
+      alike.requests += 1;
+      return;
+    }
+    const added = { ...use, subject, requests: 1 };
+    if (own === undefined) uses.set(subject, [added]);
+    else own.push(added);
+    different += 1;
+    if (different >= WAITING_USES_MAX) void write();
+    else if (timer === null) timer = setTimeout(() => void write(), WRITTEN_EVERY_MS).unref();
+  }
+
+  return { note, write };
 }
 
 /** More uses than this are not listed in one answer. */
@@ -179,25 +243,20 @@ const LIMIT_MAX = 2_000_000_000;
 /** A charge, and what it was for; `null`: nobody told. */
 type ChargeRequest = { readonly allowance: Allowance; readonly use: ChargedUse | null };
 
-/** Charges that were for the same, by their places in the batch, in the order of their coming. */
-type UseGroup = { readonly use: ChargedUse | null; readonly positions: number[] };
-
-/** Charges of one subject and period under one limit, by what they were for. */
-type Group = { readonly allowance: Allowance; readonly uses: Map<string, UseGroup> };
+/** Charges of one subject and period under one limit, by their places in the batch. */
+type Group = { readonly allowance: Allowance; readonly positions: number[] };
 
 async function chargeAll(
   database: Database,
   charges: readonly ChargeRequest[],
   known: KnownUse,
+  note: (subject: string, use: ChargedUse) => void,
 ): Promise<readonly Charge[]> {
   const answers: Charge[] = new Array(charges.length);
   for (const groups of roundsOf(charges)) {
-    const all = [...groups.values()].map((group) => ({ ...group, positions: positionsOf(group) }));
+    const all = [...groups.values()];
     const rows = all.map(({ allowance, positions }) => ({ ...allowance, n: positions.length }));
-    const params = [
-      ...columnsOf(rows, ['subject', 'period', 'n', 'limit']),
-      ...columnsOf(all.flatMap(usesIn), USE_COLUMNS),
-    ];
+    const params = columnsOf(rows, ['subject', 'period', 'n', 'limit']);
     const columns = chargedRow.parse(onlyRow(await database.query(CHARGE, params, 'often')));
     if (columns.subjects.length !== all.length) throw new Error('quota: a charge gave no row');
     const named = new Map(
@@ -215,32 +274,17 @@ async function chargeAll(
       const group = named.get(nameOf(subject, period));
       if (group === undefined) throw new Error('quota: a row came back that was not charged');
       known.saw(subject, period, used);
-      const { limit } = group.allowance;
+      const { allowance } = group;
+      const { limit } = allowance;
       for (const [i, position] of group.positions.entries()) {
         const mine = i < granted;
+        const use = charges[position]?.use;
+        if (mine && use) note(allowance.subject, use);
         answers[position] = { granted: mine, used: mine ? used - granted + i + 1 : used, limit };
       }
     }
   }
   return answers;
-}
-
-/** The places of a group's charges, those of one use together: so they are granted. */
-function positionsOf({ uses }: Group): readonly number[] {
-  return [...uses.values()].flatMap(({ positions }) => positions);
-}
-
-const USE_COLUMNS = ['subject', 'period', 'day', 'used_by', 'route', 'earlier', 'asked'] as const;
-
-/** The uses of a group as rows, each with the number of charges that are granted earlier. */
-function usesIn({ allowance: { subject, period }, uses }: Group) {
-  let earlier = 0;
-  const rows = [];
-  for (const { use, positions } of uses.values()) {
-    if (use !== null) rows.push({ subject, period, ...use, earlier, asked: positions.length });
-    earlier += positions.length;
-  }
-  return rows;
 }
 
 function nameOf(subject: string, period: string): string {
@@ -250,7 +294,7 @@ function nameOf(subject: string, period: string): string {
 /** One statement can touch a row once: a subject under a second limit goes into the next round. */
 function roundsOf(charges: readonly ChargeRequest[]): readonly Map<string, Group>[] {
   const rounds: Map<string, Group>[] = [];
-  for (const [position, { allowance, use }] of charges.entries()) {
+  for (const [position, { allowance }] of charges.entries()) {
     const name = nameOf(allowance.subject, allowance.period);
     const fits = (round: Map<string, Group>) => {
       const group = round.get(name);
@@ -262,12 +306,8 @@ function roundsOf(charges: readonly ChargeRequest[]): readonly Map<string, Group
       rounds.push(round);
     }
     const group = round.get(name);
-    const uses = group === undefined ? new Map<string, UseGroup>() : group.uses;
-    if (group === undefined) round.set(name, { allowance, uses });
-    const useName = use === null ? '' : `${use.day} ${use.used_by} ${use.route}`;
-    const alike = uses.get(useName);
-    if (alike === undefined) uses.set(useName, { use, positions: [position] });
-    else alike.positions.push(position);
+    if (group === undefined) round.set(name, { allowance, positions: [position] });
+    else group.positions.push(position);
   }
   return rounds;
 }

@@ -1,6 +1,6 @@
 // Two processes that serve and two that work are killed and paused at random under traffic: what
 // was acknowledged is there, no allowance is overrun, streams have every number once, and each
-// leaf, anchor, dispatch and delivery of the payment platform stands once.
+// leaf, anchor, dispatch, call of a detector and delivery of the payment platform stands once.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { type Emitters, startEmitters } from './calls-killed.suite.ts';
 import { keccak256 } from './chain/digest.ts';
+import { tally } from './evidence/measure.ts';
 import { flagStreamRoute } from './features/flag-stream/flag-stream.route.ts';
 import { watchStream } from './features/watchlist/watch-stream.route.ts';
 import {
@@ -46,7 +48,9 @@ const SEED = trialsOf('EXHIBIT_TEST_SEED', 30, 30);
 const LEASE_S = 1;
 const PAUSE_MS = 3 * LEASE_S * 1_000;
 const IS_SHORT = FAULTS_S < 60;
-const BUDGET = IS_SHORT ? 20 : 400;
+/** An allowance that is spent while the faults go on, by several who ask at once. */
+const BUDGET = IS_SHORT ? 8 : 200;
+const SCANNING = 3;
 /** Traffic of each kind comes so often. */
 const EVERY_MS = IS_SHORT ? 250 : 400;
 const READERS = 4;
@@ -63,11 +67,19 @@ const ROLES = {
 /** How a line ends whose process is killed. */
 const BROKEN_LINES = ['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET'];
 const NAMES = Object.keys(ROLES);
+const EMITTERS = ['calls 1', 'calls 2'];
 /** Enough for a machine that has much else to do. */
 const PATIENT = { timeout: 240_000, interval: 500 };
 vi.setConfig({ testTimeout: FAULTS_S * 1_000 + 600_000, hookTimeout: 300_000 });
 
 const NO_PLACE = NO_POSTGRES ?? NO_ANCHORING_CHAIN;
+/** How a process of a name is killed, and another begun in its place; how it is paused. */
+type Victims = {
+  readonly kill: (name: string) => Promise<void>;
+  readonly pause: (name: string) => void;
+  readonly resume: (name: string) => void;
+};
+
 const added = z.object({ membership_id: z.string() });
 const minted = z.object({ key: z.string(), prefix: z.string() });
 const watched = z.looseObject({ id: z.string() });
@@ -82,6 +94,7 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
   let outside: Awaited<ReturnType<typeof startOutsideOfFleet>>;
   let chats: StartedChats;
   let fleet: Fleet;
+  let emitters: Emitters;
   let bus: ReturnType<typeof postgresBus>;
   let env: { readonly [name: string]: string };
   let contract: string;
@@ -137,12 +150,14 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
     const connected = await askOnce(`${serving()[0]}/integrations/discord/connect`, {
       method: 'POST',
       headers: bearer(keys.desk),
-      body: JSON.stringify({ ...webhook, rules: { kinds: ['watch', 'flag'] } }),
+      body: JSON.stringify({ ...webhook, rules: { kinds: ['watch', 'flag', 'call'] } }),
     });
     expect(connected).toMatchObject({ status: 201 });
+    emitters = startEmitters(database, EMITTERS, LEASE_S);
     bus = postgresBus({ database: control, url: database, onFault: () => undefined });
   });
   afterAll(async () => {
+    await emitters?.end();
     await fleet?.close();
     await bus?.close();
     await control?.close();
@@ -155,29 +170,28 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
 
   const serving = (): readonly string[] => [...fleet.urls.values()];
 
-  /** Kills and pauses at random until the time is over; how often each came about. */
-  async function makeFaults(lottery: Lottery, isBusy: Set<string>): Promise<Map<string, number>> {
+  /** Kills and pauses some at random until the time is over; how often each came about. */
+  async function makeFaults(
+    names: readonly string[],
+    { kill, pause, resume }: Victims,
+    lottery: Lottery,
+  ): Promise<[string, number][]> {
     const counts = new Map<string, number>();
     const end = Date.now() + FAULTS_S * 1_000;
-    for (let n = 0; Date.now() < end || n < NAMES.length; n += 1) {
-      const name = lottery.oneOf(NAMES.filter((one) => !isBusy.has(one)));
+    for (let n = 0; Date.now() < end || n < names.length; n += 1) {
+      const name = lottery.oneOf(names);
       // The first ones come in turn, so that the shortest trial has of both.
-      const kills = n < NAMES.length ? n % 2 === 0 : lottery.happens(0.5);
-      isBusy.add(name);
-      if (kills) {
-        await fleet.kill(name);
-        await fleet.start(name);
-      } else {
-        fleet.pause(name);
+      const kills = n < names.length ? n % 2 === 0 : lottery.happens(0.5);
+      if (kills) await kill(name);
+      else {
+        pause(name);
         await wait(PAUSE_MS);
-        fleet.resume(name);
+        resume(name);
       }
-      isBusy.delete(name);
-      const what = `${name} ${kills ? 'killed' : 'paused'}`;
-      counts.set(what, Number(counts.get(what) ?? 0) + 1);
+      tally(counts, `${name} ${kills ? 'killed' : 'paused'}`);
       await wait(200 + lottery.below(800));
     }
-    return counts;
+    return [...counts];
   }
 
   /** Traffic of every kind, and what was acknowledged of it. */
@@ -199,15 +213,19 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
           if (status === 200) granted.analyst += 1;
         },
       },
-      {
-        name: 'scans',
-        everyMs: EVERY_MS,
-        path: (n) => `/api/v1/scan/${screen(n)}`,
-        question: () => ({ method: 'POST', headers: bearer(keys.partner) }),
-        onTold: (_, { status }) => {
-          if (status === 200) granted.partner += 1;
-        },
-      },
+      // Several at once, so that the last of the allowance is asked for at both processes.
+      ...Array.from(
+        { length: SCANNING },
+        (_, of): Traffic => ({
+          name: `scans ${of + 1}`,
+          everyMs: EVERY_MS,
+          path: (n) => `/api/v1/scan/${screen(n + of)}`,
+          question: () => ({ method: 'POST', headers: bearer(keys.partner) }),
+          onTold: (_n, { status }) => {
+            if (status === 200) granted.partner += 1;
+          },
+        }),
+      ),
       {
         name: 'watches',
         everyMs: EVERY_MS * 2,
@@ -289,11 +307,21 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
       }
     })();
 
-    const isBusy = new Set<string>();
-    const counts = await makeFaults(lottery, isBusy);
+    const restarted = {
+      ...fleet,
+      kill: async (name: string) => {
+        await fleet.kill(name);
+        await fleet.start(name);
+      },
+    };
+    const counts = await Promise.all([
+      makeFaults(NAMES, restarted, lottery),
+      makeFaults(EMITTERS, emitters, lotteryOf(SEED + 10)),
+    ]);
     await running.end();
+    await emitters.end();
     const figures = {
-      faults: Object.fromEntries(counts),
+      faults: Object.fromEntries(counts.flat()),
       answers: Object.fromEntries(
         [...running.ledger].map(([name, of]) => [name, Object.fromEntries(of)]),
       ),
@@ -322,9 +350,12 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
       expect(seqs).toEqual(Array.from({ length: newest }, (_, n) => n + 1));
     }
     await expectTold(changes);
+    const emitted = await emitters.expectOnce(control);
     const sizes = await expectAnchors();
     const [{ n: leaves } = { n: 0 }] = await countOf('log_leaves');
-    console.log(JSON.stringify({ seed: SEED, ...figures, flags: newest, leaves, anchors: sizes }));
+    console.log(
+      JSON.stringify({ seed: SEED, ...figures, flags: newest, emitted, leaves, anchors: sizes }),
+    );
     for (const one of [...readers, ...changes]) await one.end();
   });
 
@@ -347,6 +378,11 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
     const used = (is: (subject: string) => boolean) =>
       rows.filter(({ subject }) => is(subject)).reduce((sum, row) => sum + row.used, 0);
     expect(granted.partner).toBeLessThanOrEqual(BUDGET);
+    // The allowance was spent to its last request, and whoever came after was refused.
+    const ofPartner = rows.filter(({ subject }) => subject.startsWith('key:'));
+    expect(ofPartner.map(({ used: spent, ceiling }) => [spent, ceiling])).toEqual([
+      [BUDGET, BUDGET],
+    ]);
     expect(used((subject) => subject.startsWith('key:'))).toBeGreaterThanOrEqual(granted.partner);
     expect(used((subject) => subject.endsWith(analyst))).toBeGreaterThanOrEqual(granted.analyst);
     expect(granted.analyst).toBeLessThanOrEqual(1_000);
@@ -402,7 +438,7 @@ describe.skipIf(NO_PLACE !== null)(`four processes ${NO_PLACE ?? ''}`, () => {
     }, PATIENT);
     const dispatches = await rowsAs<{ id: bigint; key: string; kind: string }>(
       control,
-      "select id, key, kind from dispatches where kind in ('watch', 'flag') order by id",
+      "select id, key, kind from dispatches where kind in ('watch', 'flag', 'call') order by id",
     );
     expect(new Set(dispatches.map(({ key }) => key)).size).toBe(dispatches.length);
     const posts = chats.posted.map(({ body }) => numberOf(body)).filter((n) => n !== null);

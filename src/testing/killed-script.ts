@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** Starts a script in a process of its own; `lines` is what it prints, `kill` ends it at once. */
+/**
+ * Starts a script in a process of its own; `lines` is what it prints, `kill` ends it at once,
+ * `pause` stops it until `resume`.
+ */
 export function startScript(script: string, ...args: readonly string[]) {
   const words = ['--input-type=module', '-e', script, ...args];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -10,5 +13,10 @@ export function startScript(script: string, ...args: readonly string[]) {
     child.kill('SIGKILL');
     await gone;
   };
-  return { lines: createInterface({ input: child.stdout }), kill };
+  return {
+    lines: createInterface({ input: child.stdout }),
+    kill,
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+  };
 }

@@ -7,20 +7,15 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { requestSigned } from './client/signed.ts';
-import {
-  answerPointer,
-  type JsonSchema,
-  type OpenapiDocument,
-  type Operation,
-} from './contract/openapi.ts';
+import type { OpenapiDocument } from './contract/openapi.ts';
+import { generatedTraffic, type SentRequest, type TakenAnswer } from './generated-traffic.suite.ts';
 import { noBytesBreak } from './hostile-requests.suite.ts';
 import { programsAreMadeOf } from './openapi-programs.suite.ts';
 import { everyStatusIsSigned } from './signed-statuses.suite.ts';
-import { type GeneratedRequest, generateRequest } from './testing/generated-requests.ts';
 import { lotteryOf } from './testing/lottery.ts';
 import { createControlIn } from './testing/postgres.ts';
 import { runPrinting, type Simulated, startSimulated } from './testing/program.ts';
@@ -30,9 +25,6 @@ const SEED = Number(process.env['EXHIBIT_TEST_SEED'] ?? 20_261_125);
 const REQUESTS = trialsOf('EXHIBIT_TEST_REQUESTS', 1_250, 5_000);
 vi.setConfig({ testTimeout: Math.max(600_000, REQUESTS * 120), hookTimeout: 240_000 });
 const TOGETHER = 8;
-/** Words of a validator that nobody here wrote. */
-const FOREIGN =
-  /Invalid (input|option|string)|Too (big|small)|received |ZodError|must match pattern/;
 
 const home = mkdtempSync(join(tmpdir(), 'exhibit-generated-'));
 let service: Simulated;
@@ -64,25 +56,20 @@ programsAreMadeOf(() => ({ ...service, partner }));
 everyStatusIsSigned(() => service);
 noBytesBreak(() => service);
 
-type Placed = { readonly path: string; readonly method: string; readonly operation: Operation };
-type Sent = Placed & { readonly request: GeneratedRequest };
-
-const isStream = ({ path }: Placed) => path.startsWith('/ws/') || path.startsWith('/sse/');
-
-function placesOf({ paths }: OpenapiDocument): Placed[] {
-  const all = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-  );
-  return all.filter((one) => !isStream(one));
-}
-
 function addresses(): string[] {
   const guide = readFileSync('docs/guides/simulated-world.md', 'utf8');
   const named = [...guide.matchAll(/`([0-9A-Za-z]{26,100})`/g)].map(([, text]) => String(text));
   return [...new Set(named)];
 }
 
-async function answerTo({ method, operation, request }: Sent) {
+/** Whoever is told to come again does, a few times. */
+const TRIES = 20;
+const AGAIN_MS = 1_000;
+
+async function answerTo(
+  { method, path, operation, request }: SentRequest,
+  tries = TRIES,
+): Promise<TakenAnswer> {
   const ways = operation.security.flatMap(Object.keys);
   const key = ways.includes('partner') ? partner : service.api_key;
   const credential = ways.includes('token') ? service.stream_token : key;
@@ -98,6 +85,10 @@ async function answerTo({ method, operation, request }: Sent) {
   const reply = await fetch(url, init);
   const { status, headers: received } = reply;
   const bytes = new Uint8Array(await reply.arrayBuffer());
+  if (status === 503 && received.get('retry-after') !== null && tries > 1) {
+    await wait(AGAIN_MS);
+    return answerTo({ method, path, operation, request }, tries - 1);
+  }
   const isHosted = url.pathname.startsWith('/api/v1/');
   const taken = { method: init.method, url, status, headers: received, bytes };
   return {
@@ -109,67 +100,19 @@ async function answerTo({ method, operation, request }: Sent) {
   };
 }
 
-type Answered = Awaited<ReturnType<typeof answerTo>>;
-
-function judgeBy(document: OpenapiDocument) {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, 'doc:');
-  const held = new Map<string, ValidateFunction>();
-  return ({ path, method, operation }: Sent, answer: Answered): string | null => {
-    const { status, type, text, unsigned } = answer;
-    if (unsigned !== null) return `${status}, whose signature: ${unsigned}`;
-    const { operationId, responses } = operation;
-    if (status >= 500) return `a fault, ${text}`;
-    const declared = responses[status];
-    if (declared === undefined) return `${status} is not declared`;
-    if (status >= 400 && FOREIGN.test(text)) return `words of a validator: ${text}`;
-    if (declared.content === undefined) return text === '' ? null : 'a body is not declared';
-    if (!(String(type) in declared.content)) {
-      const [json] = Object.keys(declared.content).filter((one) => one === 'application/json');
-      if (json === undefined || !String(type).startsWith(json)) return `${type} is not declared`;
-    } else if (!String(type).startsWith('application/json')) return null;
-    const key = `${operationId} ${status}`;
-    const pointer = `doc:#${answerPointer({ path, method }, status)}`;
-    const validate = held.get(key) ?? ajv.compile({ $ref: pointer });
-    held.set(key, validate);
-    const said: unknown = JSON.parse(text);
-    return validate(said) ? null : JSON.stringify(validate.errors).slice(0, 500);
-  };
-}
-
 test('of all generated requests none is answered by a fault or outside its schema', async () => {
   const document = (await (
     await fetch(`${service.base_url}/openapi.json`)
   ).json()) as OpenapiDocument;
-  const places = placesOf(document);
-  const judge = judgeBy(document);
-  const lottery = lotteryOf(SEED);
-  const schemas = new Map(
-    Object.entries(
-      z.record(z.string(), z.custom<JsonSchema>()).parse(document.components['schemas']),
-    ).map(([name, schema]) => [`#/components/schemas/${name}`, schema] as const),
-  );
-  const pools = { addresses: addresses(), schemas };
-  const sent = Array.from({ length: REQUESTS }, (_, turn): Sent => {
-    const place = places[turn % places.length];
-    if (place === undefined) throw new Error('the document has no route');
-    return { ...place, request: generateRequest(place.path, place.operation, pools, lottery) };
+  const { faults, statuses, asked, hosted } = await generatedTraffic(document, { isWhole: true })({
+    requests: REQUESTS,
+    together: TOGETHER,
+    addresses: addresses(),
+    lottery: lotteryOf(SEED),
+    ask: (sent) => answerTo(sent),
   });
-  const faults: object[] = [];
-  const statuses = new Map<number, number>();
-  let hosted = 0;
-  const work = async () => {
-    for (let one = sent.pop(); one !== undefined; one = sent.pop()) {
-      const answer = await answerTo(one);
-      const { status, isHosted } = answer;
-      if (isHosted) hosted += 1;
-      statuses.set(status, Number(statuses.get(status) ?? 0) + 1);
-      const fault = judge(one, answer);
-      if (fault !== null) faults.push({ ...one.request, of: one.operation.operationId, fault });
-    }
-  };
-  await Promise.all(Array.from({ length: TOGETHER }, work));
-  expect(faults.slice(0, 20)).toEqual([]);
-  expect([...statuses.values()].reduce((sum, count) => sum + count)).toBe(REQUESTS);
+  expect(faults).toEqual([]);
+  expect([...statuses.values()].reduce((sum, count) => sum + count)).toBe(asked);
   expect(hosted).toBeGreaterThan(REQUESTS / 4);
   // Both what is taken and what is refused is drawn.
   for (const status of [200, 400]) expect(statuses.get(status)).toBeGreaterThan(REQUESTS / 5);

@@ -118,7 +118,8 @@ const LATE_WRITES: { readonly [what: string]: LateWrite } = {
     lease: SIGNAL_LEASE,
     write: (database, epoch) => {
       const signal = signalOf({ address: TARGET.address });
-      return value(signalProductionTable(database, CONTEXT).emit(emissionOf(signal, { epoch })));
+      const late = emissionOf(signal, { round: { epoch, againS: null } });
+      return value(signalProductionTable(database, CONTEXT).emit(late));
     },
   },
   'letting a target of signals go': {
@@ -200,7 +201,7 @@ async function contentsOf(database: Database): Promise<string> {
       `select '${name}' as of, coalesce(string_agg(to_jsonb(t)::text, ' ' order by
          to_jsonb(t)::text), '') as rows from ${name} t`,
   );
-  return JSON.stringify(await database.query(each.join(' union all ')));
+  return JSON.stringify(await database.query(`${each.join(' union all ')} order by 1`));
 }
 
 async function takeLease(database: Database, holder: string, lease: string): Promise<number> {

@@ -141,8 +141,11 @@ export type Emission = {
   /** What becomes of that one, if it is current. */
   readonly end: { readonly end: SignalEnd; readonly hash: `0x${string}` } | null;
   readonly dispatches: readonly FlagDispatch[];
-  /** The lease under which it was made; `null`: a command. */
-  readonly epoch: number | null;
+  /**
+   * The lease under which it was made, and how its target is settled with it, as by `settle`;
+   * `null`: a command.
+   */
+  readonly round: { readonly epoch: number; readonly againS: number | null } | null;
 };
 
 /** A status that ends a signal. */

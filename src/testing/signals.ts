@@ -89,5 +89,5 @@ export function signalOf({
 
 /** Its publication, as the first of its target and by command. */
 export function emissionOf(signal: NewSignal, over: Partial<Emission> = {}): Emission {
-  return { signal, newest: null, end: null, dispatches: [], epoch: null, ...over };
+  return { signal, newest: null, end: null, dispatches: [], round: null, ...over };
 }

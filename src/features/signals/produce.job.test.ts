@@ -2,6 +2,7 @@
 // silent, and does each target once whoever runs it.
 
 import { expect, test, vi } from 'vitest';
+import type { UnixSeconds } from '../../chain/time.ts';
 import { map, read, unread } from '../../evidence/reading.ts';
 import { type Why, why } from '../../evidence/reasons.ts';
 import { SIGNAL_LEASE } from '../../ports/signals.ts';
@@ -257,6 +258,30 @@ test('a round whose lease another took meanwhile ends without a word more', asyn
   expect([looked, await signalsIn(database)]).toEqual([1, []]);
 });
 
+test('a round holds its lease by taking it again while time passes, not for each target', async () => {
+  const database: TestStore = fresh();
+  const evidence = listedNow();
+  const { parts } = partsOver(database, evidence);
+  await queueListed(
+    database,
+    Array.from({ length: 8 }, (_, n) => evm(`target ${n}`).toLowerCase()),
+  );
+  evidence.bundle = (address) => {
+    evidence.now += 5;
+    return bundleOf({ address });
+  };
+  const taken: UnixSeconds[] = [];
+  const leases: ProducerParts['leases'] = {
+    ...parts.leases,
+    take: (...of) => {
+      taken.push(evidence.now - STILL_NOW);
+      return parts.leases.take(...of);
+    },
+  };
+  expect(await produceOnce({ ...parts, leases }, NEVER)).toMatchObject({ published: 8 });
+  expect(taken).toEqual([0, 15, 30]);
+});
+
 test('a bug about one target holds up no other, and is looked at again', async () => {
   const database: TestStore = fresh();
   const evidence = listedNow();
@@ -458,5 +483,5 @@ test('the rounds go on until they are stopped, and log one lasting fault once', 
   await vi.waitFor(() => expect(sleeps).toBeGreaterThan(5), { timeout: 20_000 });
   await task.stop();
   expect([rounds, faults.length]).toEqual([[1], 1]);
-  expect(emissionOf(signalOf({ address: LISTED })).epoch).toBe(null);
+  expect(emissionOf(signalOf({ address: LISTED })).round).toBe(null);
 });

@@ -45,6 +45,8 @@ export type ProducerParts = Omit<MakingParts, 'production'> & {
 /** Targets of one round. */
 export const ROUND_TARGETS_MAX = 500;
 const LEASE_S = 120;
+/** It is taken anew after so long. */
+const RENEW_LEASE_S = 15;
 const ROUND_EACH_S = 600;
 /** A round looks at no further target after so long, so that it ends while it is current. */
 const ROUND_S = 480;
@@ -107,7 +109,7 @@ export async function publishTarget(
     newest: before === null ? null : before.signal.signal_id,
     end: before === null ? null : endOf(before, made, now),
     dispatches: same !== null ? [] : signalDispatches(made, before === null ? null : before.signal),
-    epoch,
+    round: epoch === null ? null : { epoch, againS: isWhole ? null : nextDayS(now) },
   });
   if (!kept.checked) return kept.why;
   const { signal_id } = made;
@@ -229,15 +231,20 @@ async function produceAs(
   const under = { epoch, rules_version };
   const counts = { published: 0, unchanged: 0, waits: 0, overtaken: 0, unreached: 0, failed: 0 };
   const began = parts.now();
+  let renewed = began;
   for (const [looked, target] of due.value.entries()) {
     if (signal.aborted) return null;
     if (parts.now() - began >= ROUND_S) {
       counts.unreached += due.value.length - looked;
       break;
     }
-    const held = await leases.take(SIGNAL_LEASE, LEASE_S);
-    if (!held.checked) return held.why;
-    if (held.value?.epoch !== epoch) return null;
+    // Each write looks whether the lease is held; it only has to last until the next renewal.
+    if (Math.abs(parts.now() - renewed) >= RENEW_LEASE_S) {
+      renewed = parts.now();
+      const held = await leases.take(SIGNAL_LEASE, LEASE_S);
+      if (!held.checked) return held.why;
+      if (held.value?.epoch !== epoch) return null;
+    }
     const unfilled = await parts.purse.fill();
     if (unfilled !== null) return unfilled;
     const outcome = await publishTarget(parts, target, under, signal).catch((fault: unknown) => {
@@ -247,6 +254,8 @@ async function produceAs(
     if (!('state' in outcome)) return outcome;
     counts[outcome.state] += 1;
     if (outcome.state === 'published' && !outcome.isWhole) counts.unreached += 1;
+    // A published one was settled in the transaction of its signal.
+    if (outcome.state === 'published') continue;
     const again = againAfter(outcome, parts.now());
     const settled = await production.settle(target, again, epoch);
     if (!settled.checked) return settled.why;
@@ -258,11 +267,14 @@ async function produceAs(
 }
 
 /** After how many seconds a target is looked at again; `null`: at the next event about it. */
-function againAfter(outcome: Outcome | { readonly state: 'failed' }, now: UnixSeconds) {
-  const { state } = outcome;
-  if (state === 'unchanged' || (state === 'published' && outcome.isWhole)) return null;
-  // Calls are there again the next day (UTC).
-  return state === 'published' || state === 'unreached' ? DAY_S - (now % DAY_S) : AGAIN_S;
+function againAfter({ state }: { readonly state: keyof RoundCounts }, now: UnixSeconds) {
+  if (state === 'unchanged') return null;
+  return state === 'unreached' ? nextDayS(now) : AGAIN_S;
+}
+
+/** How long it is until calls are there again: the next day (UTC). */
+function nextDayS(now: UnixSeconds): number {
+  return DAY_S - (now % DAY_S);
 }
 
 type Rounds = ProducerParts & RoundPace<Why> & { readonly onRound: (counts: RoundCounts) => void };

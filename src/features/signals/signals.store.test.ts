@@ -114,17 +114,48 @@ onEachEngine((name, fresh) => {
     const taken = await leasesIn(database, 'one').take(SIGNAL_LEASE, 60);
     const epoch = taken.checked && taken.value !== null ? taken.value.epoch : -1;
     const signal = signalOf({ address: LISTED });
-    expect(await value(production.emit(emissionOf(signal, { epoch: epoch - 1 })))).toBe(false);
+    expect(
+      await value(
+        production.emit(emissionOf(signal, { round: { epoch: epoch - 1, againS: null } })),
+      ),
+    ).toBe(false);
     expect(await value(production.endRound(epoch - 1))).toBe(false);
     expect(await value(signals.find(signal.signal_id))).toBe(null);
     expect(await leavesIn(database)).toEqual([]);
-    expect(await value(production.emit(emissionOf(signal, { epoch })))).toBe(true);
+    expect(
+      await value(production.emit(emissionOf(signal, { round: { epoch, againS: null } }))),
+    ).toBe(true);
     expect(await value(production.endRound(epoch))).toBe(true);
     expect(await value(signals.feed(FEED))).toMatchObject({
       last_round_at: expect.any(Number),
       last_emit_at: null,
       any_current: true,
     });
+  });
+
+  test(`${name}: a target is settled with its signal, and not without it`, async () => {
+    const database = fresh();
+    const { production } = over(database);
+    const taken = await leasesIn(database, 'one').take(SIGNAL_LEASE, 60);
+    const epoch = taken.checked && taken.value !== null ? taken.value.epoch : -1;
+    const signal = signalOf({ address: LISTED });
+    const { chain, address } = signal;
+    const waiting = () =>
+      database.query(
+        'select chain, address, due_at > control_now() as is_later from signal_targets',
+      );
+    await value(production.settle({ chain, address }, 0, epoch));
+    const emit = (againS: number | null, newest: string | null) =>
+      value(production.emit(emissionOf(signal, { newest, round: { epoch, againS } })));
+    expect(await emit(null, 'another')).toBe(false);
+    expect(await waiting()).toEqual([{ chain, address, is_later: false }]);
+    expect(await emit(1_800, null)).toBe(true);
+    expect(await waiting()).toEqual([{ chain, address, is_later: true }]);
+    const next = signalOf({ address: LISTED, run_id: 'run_next' });
+    const round = { epoch, againS: null };
+    const following = emissionOf(next, { newest: signal.signal_id, round });
+    expect(await value(production.emit(following))).toBe(true);
+    expect(await waiting()).toEqual([]);
   });
 
   test(`${name}: a reader that pages while signals come sees each current one once`, async () => {

@@ -190,13 +190,12 @@ export function signalProductionTable(
       }),
     emit: (emission) => ask(() => database.transaction((session) => emit(session, emission))),
     withdraw: (one) => ask(() => database.transaction((session) => withdraw(session, one))),
-    settle: ({ chain, address }, againS, epoch) =>
+    settle: (target, againS, epoch) =>
       ask(() =>
         database.transaction(async (session) => {
           // A late holder would let go of what an event has queued again meanwhile.
           if (!(await isLeaseHeld(session, SIGNAL_LEASE, epoch))) return false;
-          if (againS === null) await session.query(LET_GO, [chain, address]);
-          else await session.query(WAIT, [chain, address, againS]);
+          await settleTarget(session, target, againS);
           return true;
         }),
       ),
@@ -211,23 +210,33 @@ export function signalProductionTable(
   };
 }
 
+const HOLD_TARGET = 'select pg_advisory_xact_lock(hashtext($1))';
+
 async function holdTarget(session: Session, { chain, address }: SignalTarget): Promise<void> {
-  await session.query('select pg_advisory_xact_lock(hashtext($1))', [`signal ${chain} ${address}`]);
+  await session.query(HOLD_TARGET, [`signal ${chain} ${address}`], 'often');
 }
 
+async function settleTarget(
+  session: Session,
+  { chain, address }: SignalTarget,
+  againS: number | null,
+): Promise<void> {
+  if (againS === null) await session.query(LET_GO, [chain, address], 'often');
+  else await session.query(WAIT, [chain, address, againS]);
+}
+
+const LAST_ID = `
+  select signal_id from signals where chain = $1 and address = $2 order by leaf desc limit 1`;
+
 async function emit(session: Session, emission: Emission): Promise<boolean> {
-  const { signal, newest, end, dispatches, epoch } = emission;
-  if (epoch !== null && !(await isLeaseHeld(session, SIGNAL_LEASE, epoch))) return false;
+  const { signal, newest, end, dispatches, round } = emission;
+  if (round !== null && !(await isLeaseHeld(session, SIGNAL_LEASE, round.epoch))) return false;
   await holdTarget(session, signal);
-  const found = rowOrNull(
-    await session.query(
-      'select signal_id from signals where chain = $1 and address = $2 order by leaf desc limit 1',
-      [signal.chain, signal.address],
-    ),
-  );
+  const found = rowOrNull(await session.query(LAST_ID, [signal.chain, signal.address], 'often'));
   const before = found === null ? null : idOrNone.parse(found).signal_id;
   if (before !== newest) return false;
-  if (epoch === null) await session.query(EMITTED);
+  if (round === null) await session.query(EMITTED);
+  else await settleTarget(session, signal, round.againS);
   await tell(session, dispatches);
   await insertSignal(session, signal);
   if (end !== null) await insertEnd(session, end.end, end.hash);
@@ -266,17 +275,23 @@ async function tell(session: Session, dispatches: readonly FlagDispatch[]): Prom
   await appendDispatches(session, all);
 }
 
+const INSERT_SIGNAL = `
+  with made as (
+    insert into signals (signal_id, call_hash, version, chain, address, match_key, verdict,
+      confidence_millionths, reasoning, evidence_used, evidence_hash, prompt_version, model,
+      run_id, generated_at_unix, confidence_basis, confidence_n, cost_usd, cached, source_count,
+      simulated, content_hash, rules_version, leaf)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text[], $11, $12, $13, $14, $15, $16, $17,
+      $18, $19, $20, $21, $22, $23, $24)
+  )
+  insert into signal_bundles (signal_id, bytes) values ($1, $25)`;
+
 // The counter of the log is taken last: all others who append wait for it.
 async function insertSignal(session: Session, signal: NewSignal): Promise<void> {
   const { signal_id, call_hash: hash, generated_at_unix: at } = signal;
   const leaf = await appendLeaf(session, { kind: 'signal', hash, id: signal_id, at });
   await session.query(
-    `insert into signals (signal_id, call_hash, version, chain, address, match_key, verdict,
-       confidence_millionths, reasoning, evidence_used, evidence_hash, prompt_version, model,
-       run_id, generated_at_unix, confidence_basis, confidence_n, cost_usd, cached, source_count,
-       simulated, content_hash, rules_version, leaf)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text[], $11, $12, $13, $14, $15, $16, $17,
-       $18, $19, $20, $21, $22, $23, $24)`,
+    INSERT_SIGNAL,
     [
       ...[signal_id, hash, signal.version, signal.chain, signal.address],
       ...[matchKey(signal.address), signal.verdict, signal.confidence_millionths],
@@ -285,12 +300,10 @@ async function insertSignal(session: Session, signal: NewSignal): Promise<void> 
       ...[signal.evidence_hash, signal.prompt_version, signal.model, signal.run_id, at],
       ...[signal.confidence_basis, signal.confidence_n, signal.cost_usd, signal.cached],
       ...[signal.source_count, signal.simulated, signal.content_hash, signal.rules_version, leaf],
+      signal.bundle,
     ],
+    'often',
   );
-  await session.query('insert into signal_bundles (signal_id, bytes) values ($1, $2)', [
-    signal_id,
-    signal.bundle,
-  ]);
 }
 
 async function insertEnd(session: Session, end: SignalEnd, hash: `0x${string}`): Promise<void> {

@@ -37,7 +37,7 @@ export function leaseTable(database: Database, holder: string, context: ControlC
       ask(async () => {
         const { leaseMaxS = LEASE_S_MAX } = context;
         const heldS = Math.min(forS, leaseMaxS, LEASE_S_MAX);
-        const [row] = await database.query(TAKE, [name, holder, Math.ceil(heldS)]);
+        const [row] = await database.query(TAKE, [name, holder, Math.ceil(heldS)], 'often');
         return row === undefined ? null : leaseRow.parse(row);
       }),
     release: (name) => run(() => database.query(RELEASE, [name, holder])),
@@ -52,5 +52,5 @@ export const FENCE = 'select 1 from leases where name = $1 and epoch = $2::bigin
  * writes nothing more under it.
  */
 export async function isLeaseHeld(session: Session, name: string, epoch: number): Promise<boolean> {
-  return (await session.query(FENCE, [name, epoch])).length > 0;
+  return (await session.query(FENCE, [name, epoch], 'often')).length > 0;
 }

@@ -5,15 +5,17 @@ import { z } from 'zod';
 import { LEAF_KINDS, type NewLeaf } from '../../ports/transparency-log.ts';
 import { onlyRow, type Session, storeTime } from './engine/database.ts';
 
-const COUNT = `
-  insert into log_size as l (leaves) values (1)
-  on conflict (one) do update set leaves = l.leaves + 1
-  returning leaves`;
 const APPEND = `
+  with counted as (
+    insert into log_size as l (leaves) values (1)
+    on conflict (one) do update set leaves = l.leaves + 1
+    returning leaves
+  )
   insert into log_leaves (leaf_index, kind, hash, id, at)
-  values ($1::bigint, $2::smallint, decode($3, 'hex'), $4, $5)`;
+  select leaves - 1, $1::smallint, decode($2, 'hex'), $3, $4 from counted
+  returning leaf_index`;
 
-const countedRow = z.object({ leaves: z.coerce.number().int() });
+const leafRow = z.object({ leaf_index: z.coerce.number().int() });
 const HASH = /^0x[0-9a-f]{64}$/;
 
 /**
@@ -23,9 +25,7 @@ const HASH = /^0x[0-9a-f]{64}$/;
  */
 export async function appendLeaf(session: Session, leaf: NewLeaf): Promise<number> {
   if (!HASH.test(leaf.hash)) throw new Error(`no 32 bytes in lower-case hex: ${leaf.hash}`);
-  const index = countedRow.parse(onlyRow(await session.query(COUNT))).leaves - 1;
   const { kind, hash, id, at } = leaf;
-  const row = [index, LEAF_KINDS[kind], hash.slice('0x'.length), id, storeTime(at)];
-  await session.query(APPEND, row);
-  return index;
+  const row = [LEAF_KINDS[kind], hash.slice('0x'.length), id, storeTime(at)];
+  return leafRow.parse(onlyRow(await session.query(APPEND, row, 'often'))).leaf_index;
 }

@@ -42,11 +42,12 @@ export async function appendDispatches(
     if (!/^\/(?![/\\])/.test(message.path)) throw new Error('a page of another service');
   }
   if (dispatches.length > DISPATCH_LIMITS.atOnce) throw new Error(`${dispatches.length} at once`);
-  await session.query(LOCK, columnsOf(dispatches, ['membership_id']));
-  const rows = await session.query(APPEND, [
+  await session.query(LOCK, columnsOf(dispatches, ['membership_id']), 'often');
+  const given = [
     ...columnsOf(dispatches, ['membership_id', 'kind', 'key', 'chain', 'address']),
     dispatches.map(({ message }) => JSON.stringify(message)),
-  ]);
+  ];
+  const rows = await session.query(APPEND, given, 'often');
   const ids = z.array(dispatchRow).parse(rows);
   if (ids.length > 0) await session.query(QUEUE, [ids.map(({ id }) => id), QUEUE_MAX]);
 }

@@ -96,6 +96,27 @@ export function databaseKeeps(name: string, fresh: () => Promise<Database>): voi
       ]);
     });
 
+    test('a statement that comes again gives what the tables hold by then, also once they changed', async () => {
+      const all = () => database.query('select * from changing where n > $1::int order by n', [0]);
+      const change = (sql: string) => database.transaction((session) => session.script(sql));
+      await change('create table changing (n int); insert into changing values (1)');
+      for (let time = 0; time < 3; time += 1) expect(await all()).toEqual([{ n: 1 }]);
+      await change('alter table changing add column eight int8 default 8');
+      for (let time = 0; time < 3; time += 1) expect(await all()).toEqual([{ n: 1, eight: 8n }]);
+      const undone = database.transaction(async (session) => {
+        await session.script('alter table changing add column text text');
+        for (let time = 0; time < 3; time += 1) {
+          expect(await session.query('select * from changing where n > $1::int', [0])).toEqual([
+            { n: 1, eight: 8n, text: null },
+          ]);
+        }
+        throw new Error('undone');
+      });
+      await expect(undone).rejects.toThrow('undone');
+      const one = () => database.query('select * from changing where n > $1::int', [0]);
+      for (let time = 0; time < 3; time += 1) expect(await one()).toEqual([{ n: 1, eight: 8n }]);
+    });
+
     test('a wrong statement is a bug with its SQLSTATE, and the next statement works', async () => {
       await expect(database.query('select * from nowhere')).rejects.toMatchObject({
         name: 'SqlError',

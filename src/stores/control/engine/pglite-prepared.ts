@@ -1,69 +1,124 @@
-// Planning costs several times the running of a small statement. It refuses to keep more than a
-// few: what is asked often is a closed set of our own texts.
+// Planning costs several times the running of a small statement. It refuses to keep the plans of
+// more than a few: what is asked often is a closed set of our own texts.
 
 import { type PGlite, protocol, types } from '@electric-sql/pglite';
 import type { Param } from './database.ts';
 
-/** Statements that are kept. More of them is a mistake of ours. */
-const KEPT_MAX = 32;
+/** Statements whose plans are kept. More of them is a mistake of ours. */
+const KEPT_MAX = 64;
 
-type Prepared = {
-  readonly name: string;
+type Described = {
   readonly write: readonly ((value: unknown) => string | null)[];
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
 };
+type Prepared = Described & { readonly name: string };
+
+type Run = (sql: string, params: readonly Param[]) => Promise<object[]>;
 
 /** Runs statements that are planned when first asked for. Its caller sends one at a time. */
-export function preparedStatements(
-  engine: PGlite,
-): (sql: string, params: readonly Param[]) => Promise<object[]> {
+export function preparedStatements(engine: PGlite): Run {
   const kept = new Map<string, Prepared>();
 
   async function prepare(sql: string): Promise<Prepared> {
     if (kept.size >= KEPT_MAX) throw new RangeError('pglite: too many statements to keep');
-    const { queryParams, resultFields } = await engine.describeQuery(sql);
+    const described = await describe(engine, sql);
     const name = `often_${kept.size}`;
     await engine.execProtocol(
       Buffer.concat([protocol.serialize.parse({ name, text: sql }), protocol.serialize.sync()]),
     );
-    const write = queryParams.map(({ serializer }) => (value: unknown): string | null => {
-      if (value === null) return null;
-      return serializer === undefined ? String(value) : serializer(value);
-    });
-    const statement = { name, write, fields: resultFields };
+    const statement = { name, ...described };
     kept.set(sql, statement);
     return statement;
   }
 
   return async (sql, params) => {
     const known = kept.get(sql);
-    const { name, write, fields } = known === undefined ? await prepare(sql) : known;
-    const values = params.map((param, i) => {
-      const text = write[i];
-      if (text === undefined)
-        throw new RangeError('pglite: a statement has more values than holes');
-      return text(param);
-    });
-    const { messages } = await engine.execProtocol(
-      Buffer.concat([
-        protocol.serialize.bind({ statement: name, values }),
-        protocol.serialize.execute({}),
-        protocol.serialize.sync(),
-      ]),
-    );
-    const rows: object[] = [];
-    for (const message of messages) {
-      if ('fields' in message && message.name === 'dataRow') {
-        rows.push(rowOf(message.fields as readonly (string | null)[], fields, engine.parsers));
-      }
-    }
-    return rows;
+    const statement = known === undefined ? await prepare(sql) : known;
+    return execute(engine, [], statement, params);
   };
+}
+
+/** Statements of which it is remembered what they take and give; past it all is forgotten. */
+const DESCRIBED_MAX = 1_000;
+const CHANGES_TABLES = /\b(?:create|alter|drop|rollback)\b/i;
+
+/**
+ * Runs statements that are planned anew each time. What one takes and gives is asked when it comes
+ * again: in one message to the engine instead of six. Its caller sends one at a time.
+ */
+export function describedStatements(engine: PGlite): {
+  readonly run: Run;
+  /** Told of each script: a statement may give other columns once tables have changed. */
+  readonly noteScript: (sql: string) => void;
+} {
+  const known = new Map<string, Described | 'seen once'>();
+  const noteScript = (sql: string) => {
+    if (CHANGES_TABLES.test(sql)) known.clear();
+  };
+
+  async function describeAgain(sql: string): Promise<Described> {
+    const described = await describe(engine, sql);
+    known.set(sql, described);
+    return described;
+  }
+
+  return {
+    noteScript,
+    run: async (sql, params) => {
+      const before = known.get(sql);
+      if (before === undefined) {
+        noteScript(sql);
+        if (known.size >= DESCRIBED_MAX) known.clear();
+        known.set(sql, 'seen once');
+        return (await engine.query<object>(sql, [...params])).rows;
+      }
+      const described = before === 'seen once' ? await describeAgain(sql) : before;
+      const unnamed = { name: '', ...described };
+      return execute(engine, [protocol.serialize.parse({ text: sql })], unnamed, params);
+    },
+  };
+}
+
+async function describe(engine: PGlite, sql: string): Promise<Described> {
+  const { queryParams, resultFields } = await engine.describeQuery(sql);
+  const write = queryParams.map(({ serializer }) => (value: unknown): string | null => {
+    if (value === null) return null;
+    return serializer === undefined ? String(value) : serializer(value);
+  });
+  return { write, fields: resultFields };
+}
+
+async function execute(
+  engine: PGlite,
+  first: readonly Uint8Array[],
+  { name, write, fields }: Prepared,
+  params: readonly Param[],
+): Promise<object[]> {
+  const values = params.map((param, i) => {
+    const text = write[i];
+    if (text === undefined) throw new RangeError('pglite: a statement has more values than holes');
+    return text(param);
+  });
+  const { messages } = await engine.execProtocol(
+    Buffer.concat([
+      ...first,
+      protocol.serialize.bind({ statement: name, values }),
+      protocol.serialize.execute({}),
+      protocol.serialize.sync(),
+    ]),
+  );
+  const rows: object[] = [];
+  for (const message of messages) {
+    if ('fields' in message && message.name === 'dataRow') {
+      rows.push(rowOf(message.fields as readonly (string | null)[], fields, engine.parsers));
+    }
+  }
+  return rows;
 }
 
 function rowOf(
   values: readonly (string | null)[],
-  fields: Prepared['fields'],
+  fields: Described['fields'],
   parsers: PGlite['parsers'],
 ): object {
   return Object.fromEntries(

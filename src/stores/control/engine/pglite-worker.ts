@@ -4,7 +4,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import type { Param } from './database.ts';
-import { ENGINE_PARAMETERS, preparedStatements, READY_ID, TYPE_ID } from './pglite-prepared.ts';
+import {
+  describedStatements,
+  ENGINE_PARAMETERS,
+  preparedStatements,
+  READY_ID,
+  TYPE_ID,
+} from './pglite-prepared.ts';
 
 /**
  * The requests to the worker. An `often` statement is planned once and kept; `close` writes a
@@ -49,6 +55,7 @@ const engine = await PGlite.create({
 });
 
 const often = preparedStatements(engine);
+const described = describedStatements(engine);
 let statements = 0;
 let writtenSinceVacuumBytes = 0;
 let inTransaction = false;
@@ -78,13 +85,12 @@ async function upkeep(): Promise<void> {
 async function answer(request: EngineRequest): Promise<EngineReply> {
   const { id } = request;
   switch (request.kind) {
-    case 'query': {
-      const result = await engine.query<object>(request.sql, request.params);
-      return { id, kind: 'rows', rows: result.rows };
-    }
+    case 'query':
+      return { id, kind: 'rows', rows: await described.run(request.sql, request.params) };
     case 'often':
       return { id, kind: 'rows', rows: await often(request.sql, request.params) };
     case 'script':
+      described.noteScript(request.sql);
       await engine.exec(request.sql);
       return { id, kind: 'rows', rows: [] };
     case 'close':

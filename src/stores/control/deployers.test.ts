@@ -164,6 +164,27 @@ onEachEngine((name, fresh) => {
     expect(rows).toEqual([]);
   });
 
+  test(`${name}: a walk by a command that fails is tried again where a record says so, and nowhere else`, async () => {
+    const { database, records, walks } = stores();
+    const queued = () =>
+      rowsAs<{ address: string; attempts: number; due: number }>(
+        database,
+        `select address, attempts, round(extract(epoch from due_at - control_now()))::int4 as due
+           from deployer_queue`,
+      );
+    await walks.commit(walkOf(ONE, {}));
+    await walks.fail(OTHER, FAILED);
+    expect(await queued()).toEqual([]);
+    await walks.fail(ONE, FAILED);
+    expect(await queued()).toEqual([{ address: ONE, attempts: 1, due: 20 }]);
+    await walks.fail(ONE, FAILED);
+    expect(await queued()).toEqual([{ address: ONE, attempts: 2, due: 20 }]);
+    await walks.commit(walkOf(ONE, {}));
+    expect(await queued()).toEqual([]);
+    const reading = await records.recordOf(ONE, 'somebody');
+    expect(reading.checked ? reading.value.failed : reading.why).toBeNull();
+  });
+
   test(`${name}: a walk that a silent source cut is due again within half a minute, and later in the end`, async () => {
     const { database, records, walks } = stores();
     const cut = why('provider_failed', { provider: 'Venue', fault: 'refused the connection' });

@@ -37,8 +37,8 @@ const ATTEMPTS_MAX = 20;
  * time: `walks` of walks that were cut, `questions` of walks that failed at their first question.
  */
 const RETRY = { everyS: 20, walks: 4, questions: 14, doublingsMax: 5 };
-/** Walks that were cut and may wait to be tried again, beside those that somebody asked for. */
-const CUT_WAITING_MAX = 500;
+/** Walks that may wait to be tried again, beside those that somebody asked for. */
+const AGAIN_WAITING_MAX = 500;
 /**
  * A record is made anew this long after its walk while the newest launch in it is young, and else
  * this long: whoever launched nothing yet, or long ago, may launch now.
@@ -176,14 +176,8 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
         const row = [walk.address, at, JSON.stringify(walk), newestIn(walk), isWhole, isWatched];
         if (cut === undefined) return database.query(COMMIT, row, 'often');
         return database.transaction(async (session) => {
-          const again = [
-            cut.reason,
-            CUT_WAITING_MAX,
-            RETRY.everyS,
-            RETRY.walks,
-            RETRY.doublingsMax,
-          ];
-          await session.query(COMMIT_CUT, [...row, ...again]);
+          await session.query(KEEP, row);
+          await session.query(QUEUE_CUT, againOf(walk.address, cut.reason, RETRY.walks));
           await session.query(GIVE_UP, [walk.address, ATTEMPTS_MAX]);
         });
       }),
@@ -194,13 +188,7 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
             'update deployer_records set failed_at = $2, failure = $3 where address = $1',
             [address, storeTime(at), reason],
           );
-          await session.query(TRY_AGAIN, [
-            address,
-            reason,
-            RETRY.everyS,
-            RETRY.questions,
-            RETRY.doublingsMax,
-          ]);
+          await session.query(QUEUE_FAILED, againOf(address, reason, RETRY.questions));
           await session.query(GIVE_UP, [address, ATTEMPTS_MAX]);
         }),
       ),
@@ -242,18 +230,17 @@ const TAKE_AGAIN = `
   returning address`;
 
 const KEEP = `
-  with kept as (
-    insert into deployer_records as r
-      (address, captured_at, walk, newest_launch_at, is_whole, is_watched)
-    values ($1, $2, $3, $4, $5, $6)
-    on conflict (address) do update
-      set captured_at = excluded.captured_at, walk = excluded.walk,
-          newest_launch_at = excluded.newest_launch_at, is_whole = excluded.is_whole,
-          is_watched = excluded.is_watched, failed_at = null, failure = null
-      where r.captured_at <= excluded.captured_at
-  )`;
+  insert into deployer_records as r
+    (address, captured_at, walk, newest_launch_at, is_whole, is_watched)
+  values ($1, $2, $3, $4, $5, $6)
+  on conflict (address) do update
+    set captured_at = excluded.captured_at, walk = excluded.walk,
+        newest_launch_at = excluded.newest_launch_at, is_whole = excluded.is_whole,
+        is_watched = excluded.is_watched, failed_at = null, failure = null
+    where r.captured_at <= excluded.captured_at`;
 
-const COMMIT = `${KEEP}
+const COMMIT = `
+  with kept as (${KEEP})
   delete from deployer_queue where address = $1`;
 
 /** When a walk is tried again: by the wait, the attempts before it doubles, and its doublings. */
@@ -265,14 +252,25 @@ function dueAfter(
   return `control_now() + make_interval(secs => ${everyS}::int * (1 << ${doublings}))`;
 }
 
-const COMMIT_CUT = `${KEEP}
+/** The place of a walk in the queue where it is to be tried again; those that asked for it have one. */
+function queueAgain(mayJoin: string): string {
+  return `
   insert into deployer_queue as q (address, asked_at, due_at, attempts, failure)
-  select $1, control_now(), control_now() + make_interval(secs => $9::int), 1, $7
-  where (select count(*) from deployer_queue where asked_by = '') < $8::int
+  select $1, control_now(), control_now() + make_interval(secs => $3::int), 1, $2
+  where (${mayJoin} and (select count(*) from deployer_queue where asked_by = '') < $6::int)
     or exists (select from deployer_queue where address = $1)
   on conflict (address) do update
     set attempts = q.attempts + 1, failure = excluded.failure,
-        due_at = ${dueAfter('q.attempts', ['$9', '$10', '$11'])}`;
+        due_at = ${dueAfter('q.attempts', ['$3', '$4', '$5'])}`;
+}
+
+function againOf(address: string, reason: string, steady: number): readonly (string | number)[] {
+  return [address, reason, RETRY.everyS, steady, RETRY.doublingsMax, AGAIN_WAITING_MAX];
+}
+
+const QUEUE_CUT = queueAgain('true');
+// What no queue knows of was walked by a command; without a record nobody has asked for one.
+const QUEUE_FAILED = queueAgain('exists (select from deployer_records where address = $1)');
 
 const GIVE_UP = 'delete from deployer_queue where address = $1 and attempts >= $2';
 
@@ -280,9 +278,3 @@ function newestIn({ launches }: DeployerWalk): Date | null {
   if (launches.length === 0) return null;
   return storeTime(Math.max(...launches.map(({ created_at }) => created_at)));
 }
-
-const TRY_AGAIN = `
-  update deployer_queue
-  set attempts = attempts + 1, failure = $2,
-      due_at = ${dueAfter('attempts', ['$3', '$4', '$5'])}
-  where address = $1`;

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Refusal } from './contract/refusals.ts';
 import { NOBODY } from './contract/route.ts';
 import { deployerRecordHandler } from './features/deployers/deployer-record.route.tsx';
+import { walletOfac } from './features/sanctions/wallet-ofac.route.ts';
 import type { DeployerWalk } from './ports/deployers.ts';
 import { evm } from './testing/addresses.ts';
 import {
@@ -18,6 +19,7 @@ import {
 } from './testing/chaos-judge.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import { launchOf, walkOf } from './testing/deployer-worlds.ts';
+import { screen } from './testing/ofac-screen.ts';
 import { memoryDeployerRecords } from './testing/twins/deployers.ts';
 
 const DEPLOYER = evm('deployer');
@@ -192,6 +194,25 @@ describe('a fact that was not told without faults', () => {
     expect(falseIn('record', whole, { ...whole, facts, words })).toEqual([]);
     expect(falseIn('record', whole, { ...whole, facts, state: 'not_deployed' })).toEqual([]);
   });
+});
+
+test('how much was not read is a word where it was nothing, and no other fact', async () => {
+  const screened = await screen({ transfers: [] }, evm('subject'));
+  if (screened instanceof Refusal || screened.state !== 'ok') throw new Error('no answer');
+  const data = walletOfac.data.parse(screened.data);
+  const saidWith = (nodes_unread: number, hops_examined = data.proximity.hops_examined) => {
+    const proximity = { ...data.proximity, nodes_unread, hops_examined };
+    const said = answer(200, { ...screened, data: { ...data, proximity } });
+    return statementOf('wallet_ofac', said);
+  };
+  const whole = saidWith(0);
+  expect(whole.wrong).toBeNull();
+  expect(falseIn('ofac', whole, saidWith(3, 1))).toEqual([]);
+  expect(lessThan(whole, saidWith(3))).toContain('nodes_unread is over zero');
+  expect(falseIn('ofac', saidWith(2), saidWith(3))).toEqual([]);
+  expect(falseIn('ofac', saidWith(2), saidWith(0, 1))).toEqual([
+    'ofac: otherwise without a word: proximity.hops_examined',
+  ]);
 });
 
 describe('an answer after the fault', () => {

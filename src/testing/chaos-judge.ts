@@ -64,6 +64,11 @@ function factsIn(leaves: readonly Leaf[]) {
     // A flag says the opposite of what it said, whichever that was.
     if (typeof value === 'boolean') words.add(`${pattern} is ${value}`);
     if (typeof value === 'string' && value.includes(' ')) words.add(withoutNumbers(value));
+    // How much was not read is such a word, and depends on what was read before.
+    if (UNREAD_COUNT.test(pattern)) {
+      if (Number(value) > 0) words.add(`${pattern} is over zero`);
+      continue;
+    }
     const isEmpty = value === null || typeof value === 'object';
     if (isEmpty || meta === null) continue;
     // A time goes on by itself where rounds do: that there is one is the fact.
@@ -87,6 +92,8 @@ function withoutNumbers(sentence: string): string {
     .replaceAll(/less than two minutes|\d[\d.,:TZ-]*/g, '#');
   return counted.replaceAll(/# (days|hours|minutes|seconds)\b/g, '#');
 }
+
+const UNREAD_COUNT = /(^|\.)nodes_unread$/;
 
 /** Each stand-in listens where there was room. */
 function withoutPort(fact: string): string {

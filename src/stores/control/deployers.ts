@@ -252,7 +252,7 @@ function dueAfter(
   return `control_now() + make_interval(secs => ${everyS}::int * (1 << ${doublings}))`;
 }
 
-/** The place of a walk in the queue where it is to be tried again; those that asked for it have one. */
+/** The place in the queue of a walk that is to be tried again. Those that asked for it have one. */
 function queueAgain(mayJoin: string): string {
   return `
   insert into deployer_queue as q (address, asked_at, due_at, attempts, failure)

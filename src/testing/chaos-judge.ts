@@ -72,11 +72,7 @@ function factsIn(leaves: readonly Leaf[]) {
     const isEmpty = value === null || typeof value === 'object';
     if (isEmpty || meta === null) continue;
     // A time goes on by itself where rounds do: that there is one is the fact.
-    collect(
-      facts,
-      pattern,
-      typeof value === 'string' && TIME.test(value) ? 'a time' : withoutPort(String(value)),
-    );
+    collect(facts, pattern, isTime(pattern, value) ? 'a time' : withoutPort(String(value)));
   }
   for (const values of facts.values()) values.sort();
   return { facts, words };
@@ -100,6 +96,11 @@ function withoutPort(fact: string): string {
   return fact.replaceAll(/\b127\.0\.0\.1:\d+/g, '127.0.0.1');
 }
 
+function isTime(pattern: string, value: unknown): boolean {
+  return AGE.test(pattern) || (typeof value === 'string' && TIME.test(value));
+}
+
+const AGE = /_age_(days|s)$/;
 const TIME = /^\d{4}-\d\d-\d\dT/;
 
 /** Whether an answer has a word about something unread that another has not. */

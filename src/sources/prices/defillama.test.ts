@@ -80,6 +80,16 @@ describe('a price', () => {
     expect(found?.map((one) => one?.usd)).toEqual(['2', undefined]);
   });
 
+  test('is unread, and not none, where the source forgets all coins, and there once it knows them', async () => {
+    const { api, prices } = await started();
+    api.fault('forgets-all');
+    const lost = await prices.historical([ask(KNOWN), ask(UNKNOWN)], SIGNAL);
+    expect(lost instanceof Read ? null : lost.why.reason).toContain('a missing coin means nothing');
+    api.fault(null);
+    const found = await priced(prices, [ask(KNOWN), ask(UNKNOWN)]);
+    expect(found?.map((one) => one?.usd)).toEqual(['0.00000015', undefined]);
+  });
+
   test('is null, never zero, where there is none, none near, or a zero', async () => {
     const { prices } = await started();
     const asks = [UNKNOWN, FAR, ZERO].map((token) => ask(token));

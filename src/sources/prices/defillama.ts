@@ -1,6 +1,6 @@
 // A coin that DefiLlama leaves out has no price there; one that could not be read is not in the
-// answer. A price too far from its time is none. Each question about markets holds a coin that has
-// one: a source that has lost that too was not read.
+// answer. A price too far from its time is none. Each question holds a coin that has one: a source
+// that has lost that too was not read.
 
 import { z } from 'zod';
 import { plainDecimal } from '../../chain/amount.ts';
@@ -55,6 +55,7 @@ const IDS_PER_CALL_MAX = 50;
 const TIMES_PER_CALL_MAX = 200;
 /** A coin that any price source knows. */
 const CANARY_ID = 'coingecko:ethereum';
+const NO_CANARY = `answered without ${CANARY_ID}, so that a missing coin means nothing`;
 
 /** Prices of a DefiLlama-compatible API. */
 export function defillamaPrices(options: DefillamaOptions): Prices {
@@ -218,8 +219,10 @@ async function historicalOf(
     if (known === undefined) times.set(id, [at]);
     else if (!known.includes(at)) known.push(at);
   }
+  times.set(CANARY_ID, [priceTime(options.now() - DAY_S)]);
   const params = { coins: JSON.stringify(Object.fromEntries(times)), searchWidth: '1h' };
   const { coins } = await askApi(options, '/batchHistorical', params, history, budget);
+  if (!coins[CANARY_ID]?.prices.length) throw new ProviderFault(NO_CANARY, 'passing');
   for (const [id, { prices }] of Object.entries(coins)) {
     const asked = times.get(id);
     if (asked === undefined) {
@@ -262,10 +265,7 @@ async function marketsOf(
   const ids = [...batch.map(coinId), CANARY_ID].join(',');
   const { coins } = await askApi(options, `/prices/current/${ids}`, {}, current, budget);
   const canary = coins[CANARY_ID];
-  if (canary === undefined) {
-    const fault = `answered without ${CANARY_ID}, so that a missing coin means nothing`;
-    throw new ProviderFault(fault, 'passing');
-  }
+  if (canary === undefined) throw new ProviderFault(NO_CANARY, 'passing');
   if (options.now() - canary.timestamp > STALE_S) {
     const of = formatIsoTime(canary.timestamp);
     throw new ProviderFault(`answered a price of ${CANARY_ID} of ${of}: it is stale`, 'passing');

@@ -1,7 +1,7 @@
 // A walk keeps what each new launch was launched with, over the wire formats of both explorers; of
 // whom a source did not tell it keeps the reason, and never an amount.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { map, Read } from './evidence/reading.ts';
 import { walkDeployer } from './features/deployers/walk.ts';
 import type { ObservedLaunch, WalkSources } from './ports/deployers.ts';
@@ -55,6 +55,8 @@ const KNOWN = {
 let explorer: StartedExplorer;
 let venue: StartedVenue;
 let prices: StartedPriceApi;
+/** The coins that the source of prices knows. */
+let isKnown = (_id: string): boolean => true;
 let nodes: Awaited<ReturnType<typeof startNodes>>;
 let rpc: JsonRpc;
 let others: readonly WorldPool[] = [];
@@ -67,7 +69,7 @@ beforeAll(async () => {
   venue = await startVenue((chain, token) => [...worldPoolsOf(chain, token, NOW), ...others]);
   prices = await startPriceApi({
     now: () => NOW,
-    priceOf: (id, at) => worldPriceOf(WORLD_SEED, id, at),
+    priceOf: (id, at) => (isKnown(id) ? worldPriceOf(WORLD_SEED, id, at) : null),
   });
   nodes = await startNodes(chains);
   const sleep = async () => undefined;
@@ -150,6 +152,12 @@ describe('what a launch was launched with', () => {
   test('is not known without a price, whether there is none or nobody to tell it', async () => {
     const unpriced = { state: 'unknown', cause: 'unpriced' };
     prices.fault('forgets-all');
+    expect(await launchedWith()).toMatchObject({ state: 'unread' });
+    prices.fault(null);
+    isKnown = (id) => id === 'coingecko:ethereum';
+    onTestFinished(() => {
+      isKnown = () => true;
+    });
     expect(await launchedWith()).toEqual(unpriced);
     const none = await told().historical([], new AbortController().signal);
     if (!(none instanceof Read)) throw new Error('test: silent');

@@ -233,8 +233,7 @@ async function furnish(worker: Worker, world: World, template: string): Promise<
   const demo = await worker.start(order);
   const isWhole = world === 'observed' || (await untilCounted(portOf(demo), demo));
   await worker.stop();
-  if (!isWhole)
-    throw new Error('the furnished service counted nothing on its boards, or walked nobody');
+  if (!isWhole) throw new Error('the furnished service counted nothing, or walked nobody');
 }
 
 /** What the faults that are to be run begin with: a furnished folder, an empty one, or both. */

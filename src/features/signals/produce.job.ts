@@ -45,8 +45,8 @@ export type ProducerParts = Omit<MakingParts, 'production'> & {
 /** Targets of one round. */
 export const ROUND_TARGETS_MAX = 500;
 const LEASE_S = 120;
-/** It is taken anew after so long. */
-const RENEW_LEASE_S = 15;
+/** It is taken anew after so long, since a deployment may bound it to a second. */
+const RENEW_LEASE_S = 1;
 const ROUND_EACH_S = 600;
 /** A round looks at no further target after so long, so that it ends while it is current. */
 const ROUND_S = 480;

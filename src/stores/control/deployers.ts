@@ -252,7 +252,7 @@ function dueAfter(
   return `control_now() + make_interval(secs => ${everyS}::int * (1 << ${doublings}))`;
 }
 
-/** The place in the queue of a walk that is to be tried again. Those that asked for it have one. */
+/** Puts a walk into the queue that is to be tried again; one that is there waits for longer. */
 function queueAgain(mayJoin: string): string {
   return `
   insert into deployer_queue as q (address, asked_at, due_at, attempts, failure)

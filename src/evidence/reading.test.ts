@@ -166,6 +166,20 @@ describe('one reading', () => {
     );
   });
 
+  test('what is only made up is no reason where anything else is one', () => {
+    const origin = { port: PORT, source: sourceOf('made up') } as const;
+    const madeUp = part(1, origin, why('simulated'));
+    const cut = part(2, origin, CUT);
+    for (const one of [all([madeUp, cut]), all([cut, madeUp]), some([madeUp, cut])]) {
+      expect(one).toMatchObject({ why: CUT });
+    }
+    expect(both({ madeUp, cut })).toMatchObject({ why: CUT });
+    expect(weaken(madeUp, CUT)).toMatchObject({ why: CUT });
+    expect(held(weaken(madeUp, CUT))).toBe(1);
+    expect(weaken(cut, why('simulated'))).toBe(cut);
+    expect(all([madeUp, read(3, origin)])).toMatchObject({ why: { code: 'simulated' } });
+  });
+
   test('weaken leaves nothing read, and keeps the reason of what was weak before', () => {
     fc.assert(
       fc.property(outcome, (one) => {

@@ -168,10 +168,19 @@ export function rowsSeen<T, P extends string>(
   return first === undefined ? null : [first, ...rest];
 }
 
-/** A reading that was read becomes one that stopped early: for what is stale, simulated or cut. */
+/**
+ * A reading that was read becomes one that stopped early: for what is stale, simulated or cut. One
+ * that stopped early keeps its reason, unless that is only that it is made up.
+ */
 export function weaken<T, P extends string>(reading: Partly<T, P>, why: Why): Partly<T, P> {
-  if (!(reading instanceof Read)) return reading;
-  return makePart(reading.value, basisOf(reading), why);
+  if (reading instanceof Unread) return reading;
+  if (reading instanceof Read) return makePart(reading.value, basisOf(reading), why);
+  return isOnlyMadeUp(reading) ? makePart(peek(reading), basisOf(reading), why) : reading;
+}
+
+/** Whether a part came to its end, and is one for being made up: any other reason says more. */
+function isOnlyMadeUp({ why: { code } }: Part<unknown, never>): boolean {
+  return code === 'simulated';
 }
 
 function joinBasis(readings: readonly (Read<unknown, never> | Part<unknown, never>)[]): Basis {
@@ -220,9 +229,10 @@ export function all<T, P extends string>(readings: readonly Partly<T, P>[]): Par
 
 function partIfAnyIs<T, P extends string>(had: (Read<T, P> | Part<T, P>)[]): Partly<T[], P> {
   const values = had.map((one) => (one instanceof Read ? one.value : peek(one)));
-  const cut = had.find((one) => one instanceof Part);
-  if (cut instanceof Part) return makePart(values, joinBasis(had), cut.why);
-  return makeRead(values, joinBasis(had));
+  const cut = had.filter((one) => one instanceof Part);
+  const [first] = [...cut.filter((one) => !isOnlyMadeUp(one)), ...cut];
+  if (first === undefined) return makeRead(values, joinBasis(had));
+  return makePart(values, joinBasis(had), first.why);
 }
 
 /** Those of a list of readings that were read: a part unless all of them were read to their end. */

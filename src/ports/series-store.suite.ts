@@ -240,6 +240,8 @@ export function seriesStoreKeeps(name: string, made: () => Promise<SeriesStore>)
       expect(reading).toBeInstanceOf(Part);
       expect(reading).toMatchObject({ why: { code: 'simulated' } });
       expect(rowsIn(reading)).toHaveLength(1);
+      const cut = await store.read(BTC, { from: hour(-1), to: hour(1) }, { signal: SIGNAL });
+      expect(cut).toMatchObject({ checked: false, why: { code: 'series_in_part' } });
       const other = await store.read(BTC, { from: hour(1), to: hour(2) }, { signal: SIGNAL });
       expect(other).toBeInstanceOf(Read);
     });

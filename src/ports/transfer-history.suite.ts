@@ -273,6 +273,14 @@ export function transferHistoryKeeps(
       }
       expect(othersIn(readings.get(ALICE))).toEqual([BOB, CAROL]);
     });
+
+    test('one that is cut says that it is, as an observed one does', async () => {
+      const world = { ...WORLD, transfers: star(ALICE, 8), simulated: true };
+      const reading = (await ask(world, [ALICE], { rowsMax: 5 })).get(ALICE);
+      expect(reading instanceof Part && reading.why.code).toBe('row_cap');
+      const made = reading === undefined ? [] : basis(reading).sources;
+      expect(made.map(({ simulated }) => simulated)).toContain(true);
+    });
   });
 }
 

@@ -261,6 +261,8 @@ describe('arrivals', () => {
     ] as const)('that %s is a part, and denies nothing', async (_, node, over, code) => {
       const { reading } = await lookedUp(node, over);
       expect(reading instanceof Part ? reading.why.code : reading).toBe(code);
+      const madeUp = await lookedUp(node, over, { simulated: true });
+      expect(madeUp.reading).toMatchObject({ checked: false, why: { code } });
     });
 
     test('is a part where the node is made up, unless it was found', async () => {

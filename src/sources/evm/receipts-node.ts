@@ -261,7 +261,7 @@ export function nodeArrivals(
       const behind = head_time < Math.min(asked.until, now() - HEAD_MAX_AGE_S);
       const old = behind ? why('arrivals_head_old', { chain: asked.chain }) : null;
       // Simulated logs show an arrival, and never deny one.
-      const cause = simulated ? why('simulated') : (cut ?? old);
+      const cause = cut ?? old ?? (simulated ? why('simulated') : null);
       return cause === null ? whole : weaken(whole, cause);
     },
     timeOf: (chain, block, outer) =>

@@ -315,6 +315,15 @@ describe('explorer', () => {
     });
   });
 
+  test('a list that fails is told where the history is made up, too', async () => {
+    const explorer = await started(ROWS);
+    explorer.fault(({ action }) => (action === 'tokentx' ? 'error500' : null));
+    const history = historyOf(explorer, 'etherscan', ['ethereum'], { simulated: true }, 0);
+    const reading = await ask(history, ALICE);
+    expect(reading instanceof Part && reading.why.code).toBe('provider_failed');
+    expect(known(reading)?.degree).toBe(1);
+  });
+
   const AT_ONCE = BROKEN.filter((fault) => fault !== 'slow' && fault !== 'timeout');
 
   test.each(AT_ONCE)('%s at one call alone is told, or changes nothing', async (fault) => {

@@ -9,6 +9,7 @@ import { collect, listOrNone, present, rowsUnder } from '../../evidence/measure.
 import {
   all,
   map,
+  Part,
   type Partly,
   part,
   Read,
@@ -212,7 +213,7 @@ function rowCap(address: string, rows: number): Why {
   return why('row_cap', { address, limit: String(rows) });
 }
 
-/** Simulated history is a part whatever else may be said of it. */
+/** Simulated history is a part; one that was not read to its end says why it was not. */
 function weakenSimulated(
   reading: Partly<Neighbourhood, RawHistoryPort>,
   reader: Reader,
@@ -221,7 +222,7 @@ function weakenSimulated(
   const [first] = reader.chains;
   if (value === null || first === undefined) return reading;
   const origin = { port: PORT, source: sourceOf(first, reader, reader.now()) } as const;
-  return part(value[0], origin, why('simulated'));
+  return part(value[0], origin, reading instanceof Part ? reading.why : why('simulated'));
 }
 
 type Ask = {

@@ -106,11 +106,11 @@ function resultOf(method: string, [first]: readonly string[]): unknown {
   return TRANSACTIONS.find(({ slot }) => `signature${slot}` === first) ?? null;
 }
 
-async function told(over: Over = {}, callsMax = 100) {
+async function told(over: Over = {}, callsMax = 100, simulated = false) {
   const { url, asked } = await node(over);
   const limits = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 99, restMs: 1 };
   const guard = providerGuard(limits, () => performance.now());
-  const bounds = { timeMs: 500, callsMax, simulated: false };
+  const bounds = { timeMs: 500, callsMax, simulated };
   const solana = solanaHistory({ url, guard, now: () => NOW, ...bounds, ...UNHELD });
   const history = liveHistory({ evm: null, solana });
   const readings = await history.neighbourhoods([ALICE], {
@@ -168,6 +168,9 @@ describe('an address of Solana', () => {
   test('whose calls ran out shows what was read, and covers nothing', async () => {
     const { reading, known } = await told({}, 8);
     expect(reading instanceof Part && reading.why.code).toBe('call_budget');
+    const madeUp = await told({}, 8, true);
+    expect(madeUp.reading).toMatchObject({ why: { code: 'call_budget' } });
+    expect((await told({}, 100, true)).reading).toMatchObject({ why: { code: 'simulated' } });
     expect(known?.coverage).toEqual([]);
   });
 

@@ -134,8 +134,8 @@ async function readAddress(
     if (gathered.transfers.size === 0) return unread(PORT, gathered.cut);
   }
   const value = neighbourhoodOf(address, gathered, limits);
-  if (options.simulated) return part(value, origin, why('simulated'));
-  return gathered.cut === null ? read(value, origin) : part(value, origin, gathered.cut);
+  if (gathered.cut !== null) return part(value, origin, gathered.cut);
+  return options.simulated ? part(value, origin, why('simulated')) : read(value, origin);
 }
 
 function whyOf(error: unknown, { url }: SolanaNode): Why {

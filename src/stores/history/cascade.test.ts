@@ -149,6 +149,12 @@ describe('says', () => {
 });
 
 describe('is silent', () => {
+  test('a failed live read is told of what is held, also where that is made up', async () => {
+    const held = historyOf([memoryTransfer(1, a, b)], NOW - 9_000, 'warehouse', true);
+    const answer = await ask(cascade(held, failed).history);
+    expect(answer instanceof Part && answer.why.code).toBe('provider_failed');
+  });
+
   test('a failed live read leaves what is held a part, with the provider and its fault', async () => {
     const held = historyOf([memoryTransfer(1, a, b)], NOW - 9_000, 'warehouse');
     const answer = await ask(cascade(held, failed).history);

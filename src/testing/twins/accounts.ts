@@ -231,10 +231,10 @@ export function memoryCreations(held: MemoryCreations): ContractCreations {
           signer === address ||
           (signer !== null && signers.includes(signer)),
       );
-      if (simulated) return part(found, origin, why('simulated'));
-      return whole
-        ? read(found, origin)
-        : part(found, origin, why('creations_in_part', { chain, held: 'not all of them' }));
+      if (!whole) {
+        return part(found, origin, why('creations_in_part', { chain, held: 'not all of them' }));
+      }
+      return simulated ? part(found, origin, why('simulated')) : read(found, origin);
     },
   };
 }

@@ -58,8 +58,8 @@ export function memoryBridgeArrivals(held: MemoryArrivals): BridgeArrivals {
         .filter(({ to, at }) => to === recipient && at >= since && at <= until)
         .map(({ to: _, ...payment }) => payment);
       const whole = read({ payments, head_time: as_of }, { port: ARRIVALS, source });
-      if (simulated) return weaken(whole, why('simulated'));
-      return held.gap === true ? weaken(whole, gap) : whole;
+      if (held.gap === true) return weaken(whole, gap);
+      return simulated ? weaken(whole, why('simulated')) : whole;
     },
     timeOf: async (chain) => missing(chain),
     pageOf: () => {

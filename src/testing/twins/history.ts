@@ -61,7 +61,7 @@ export function memoryTransferHistory(held: MemoryHistory): RawHistory {
         const seen = pageThrough(address, asked, limits, room);
         room -= seen.rows;
         const value = { ...seen.known, coverage: coverageOf(held, address), ...provenance(held) };
-        const cut = madeUp === null ? seen.cut : madeUp;
+        const cut = seen.cut === null ? madeUp : seen.cut;
         readings.set(address, cut === null ? read(value, origin) : part(value, origin, cut));
       }
       return readings;

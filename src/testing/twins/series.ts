@@ -65,12 +65,11 @@ export function memorySeriesStore({ as_of }: Dated = UNDATED): SeriesStore {
           return { ...told, received_at, revision };
         });
       const value = { ...span, rows, holes };
-      if (
-        known.some((of) => of.origin === 'simulated' && spansWithin(span, of.covered).length > 0)
-      ) {
-        return part(value, originOf(true), why('simulated'));
-      }
-      return holes.length === 0 ? read(value, origin) : part(value, origin, whyHoles(name, holes));
+      const isMadeUp = known.some(
+        (of) => of.origin === 'simulated' && spansWithin(span, of.covered).length > 0,
+      );
+      if (holes.length > 0) return part(value, originOf(isMadeUp), whyHoles(name, holes));
+      return isMadeUp ? part(value, originOf(true), why('simulated')) : read(value, origin);
     },
     add: async <S extends SeriesKind>(
       name: SeriesName<S>,

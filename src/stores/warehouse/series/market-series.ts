@@ -139,9 +139,8 @@ function answerOf<S extends SeriesKind>(
   source: Source,
 ): Partly<SeriesRows<S>, SeriesPort> {
   const origin = { port: PORT, source } as const;
-  if (source.simulated) return part(value, origin, why('simulated'));
   if (value.holes.length > 0) return part(value, origin, whyHoles(name, value.holes));
-  return read(value, origin);
+  return source.simulated ? part(value, origin, why('simulated')) : read(value, origin);
 }
 
 /** What was received of the past does not change any more: it ages no answer. */

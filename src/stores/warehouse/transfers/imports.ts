@@ -164,7 +164,8 @@ export function warehouseReadings<P extends string>(
 }
 
 /**
- * The reading of a warehouse result: a part if it is cut, or simulated. `as_of` is Unix seconds.
+ * The reading of a warehouse result: a part if it is cut, or simulated; that it is cut is said
+ * first. `as_of` is Unix seconds.
  */
 export function warehouseAnswer<T, P extends string>(
   port: P,
@@ -173,7 +174,7 @@ export function warehouseAnswer<T, P extends string>(
   cut: Why | null,
 ): Read<T, P> | Part<T, P> {
   const origin = { port, source: warehouseSource(as_of, simulated) };
-  const cause = simulated ? why('simulated') : cut;
+  const cause = cut === null && simulated ? why('simulated') : cut;
   return cause === null ? read(value, origin) : part(value, origin, cause);
 }
 

@@ -231,6 +231,33 @@ describe('a venue that fails', () => {
   });
 });
 
+describe('a node that fails', () => {
+  const SILENT = ['error500', 'rate-limited', 'wrong-shape', 'wrong-chain-id'] as const;
+
+  test.each(SILENT)('is asked one question, and the rest once it answers: %s', async (fault) => {
+    const { signal } = new AbortController();
+    nodes.fault('wrong-chain-id');
+    const cut = await outcomeOf(unlisted);
+    if (!cut.walked) throw new Error(cut.why.reason);
+    expect(cut).toMatchObject({ cut: { code: 'provider_failed' } });
+    const asked = { limits: LIMITS, now, before: cut.walk };
+    const before = explorer.calls.length;
+    nodes.fault(fault);
+    const again = await walkDeployer(sources(), unlisted, asked, signal);
+    expect(again).toMatchObject({ walked: false, cost: 'one_question' });
+    expect(explorer.calls.length - before).toBe(0);
+    nodes.fault(null);
+    const whole = await walkDeployer(sources(), unlisted, asked, signal);
+    expect(whole).toMatchObject({ walked: true, cut: null });
+  });
+
+  test('leaves no record of contracts that nobody else decides', async () => {
+    nodes.fault('error500');
+    const outcome = await outcomeOf(unlisted);
+    expect(outcome).toMatchObject({ walked: false, why: { code: 'provider_failed' } });
+  });
+});
+
 describe('an explorer that fails', () => {
   test.each(['rate-limited', 'notok', 'html', 'unknown-empty', 'error500', 'wrong-type'] as const)(
     'in its list of transactions leaves no record: %s',

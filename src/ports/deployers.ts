@@ -285,7 +285,7 @@ export type LaunchPools = {
 
 /** Which tokens an exchange has made a pair of, by what the exchanges themselves log. */
 export type PairCreations = {
-  /** Those of the tokens, from a block on to a fresh head. */
+  /** Those of the tokens, from a block on to a fresh head; of none it is read only that one. */
   readonly among: (
     tokens: readonly string[],
     fromBlock: number,
@@ -328,6 +328,9 @@ export type WalkEnd =
 /** Walks an address and commits what it came to. */
 export type WalkAndCommit = (address: string, signal: AbortSignal) => Promise<WalkEnd>;
 
+/** What a failed walk cost: one question, of a source that cut the walk before, or more. */
+export type WalkCost = 'one_question' | 'more';
+
 /** The durable queue of walks, and the place where records are committed. */
 export type DeployerWalks = {
   /** The walk that is committed; `null` where none ever was. */
@@ -341,8 +344,15 @@ export type DeployerWalks = {
    * source did not answer all that the walk asked; then it is due again soon, a few times.
    */
   readonly commit: (walk: DeployerWalk, cut?: Why) => Promise<Reading<true, DeployerWalksPort>>;
-  /** Notes a failed walk: a record that stands is kept; one in the queue is due again later. */
-  readonly fail: (address: string, failed: FailedWalk) => Promise<Reading<true, DeployerWalksPort>>;
+  /**
+   * Notes a failed walk: a record that stands is kept; one in the queue is due again later, and
+   * within a minute where only one question was asked, of a source that is still silent.
+   */
+  readonly fail: (
+    address: string,
+    failed: FailedWalk,
+    cost: WalkCost,
+  ) => Promise<Reading<true, DeployerWalksPort>>;
 };
 
 // The record of a wallet rests on the launches that this deployment recorded: a wallet without one

@@ -21,6 +21,7 @@ import {
   type Maker,
   type ObservedLaunch,
   type Skipped,
+  type WalkCost,
   type WalkSources,
 } from '../../ports/deployers.ts';
 import { NEW_FOR_S } from '../../ports/rug-model.ts';
@@ -45,7 +46,7 @@ export type DeployerWalkLimits = {
  */
 export type WalkOutcome =
   | { readonly walked: true; readonly walk: DeployerWalk; readonly cut: Why | null }
-  | { readonly walked: false; readonly why: Why };
+  | { readonly walked: false; readonly why: Why; readonly cost: WalkCost };
 
 /** A contract that may be a launch. `factory`: who made it, where the address did not itself. */
 type Candidate = MadeContract & { readonly factory: string | null };
@@ -112,13 +113,13 @@ export async function walkDeployer(
 ): Promise<WalkOutcome> {
   const walking = beginWalk(sources, address, { limits, before }, signal);
   const silent = await whyStillSilent(walking, before, now());
-  if (silent !== null) return { walked: false, why: silent };
+  if (silent !== null) return { walked: false, why: silent, cost: 'one_question' };
   const made = await sources.creations.madeDirectly(address, signal);
   const direct = listIn(
     walking,
     map(made, (one) => one.made),
   );
-  if (!(made instanceof Read) && direct.length === 0) return { walked: false, why: made.why };
+  if (!(made instanceof Read) && direct.length === 0) return failureOf(made.why);
   const candidates = direct.map((made) => ({ ...made, factory: null }));
   const chosen = newestOf(candidates, limits.contractsMax, walking);
   const credited = await selectCredited(walking, chosen);
@@ -126,7 +127,7 @@ export async function walkDeployer(
   const once = { max: limits.askedMax, not: new Set(disowned) };
   const makers = makersAmong(candidates, chosen, walking, once);
   const factories = await childrenOf(walking, makers);
-  if (!factories.checked) return { walked: false, why: factories.why };
+  if (!factories.checked) return failureOf(factories.why);
   // What factories made has half of the room, however much the address made itself.
   const kept = Math.min(distinct(factories.children), Math.floor(limits.contractsMax * MADE_SHARE));
   const own = credited.slice(0, limits.contractsMax - kept);
@@ -139,19 +140,19 @@ export async function walkDeployer(
   const room = Math.max(limits.askedMax - makers.length, Math.floor(limits.askedMax * MADE_SHARE));
   const lower = makersAmong(factories.children, children, walking, { max: room, not: asked });
   const below = await childrenOf(walking, lower);
-  if (!below.checked) return { walked: false, why: below.why };
+  if (!below.checked) return failureOf(below.why);
   const examined = [...own, ...others];
   await eachOf(walking, examined, (one) => examine(walking, one));
   const paired = await readPairs(walking, examined);
   const launches = await withFirstLiquidity(walking, now());
-  if (signal.aborted) return { walked: false, why: why('walk_out_of_time') };
+  if (signal.aborted) return failureOf(why('walk_out_of_time'));
   const listed = new Set([
     ...walking.listedAs.keys(),
     ...tokensOnVenue(launches),
     ...paired.tokens,
   ]);
   const read = walking.launches.length + walking.skipped.filter(isDetermined).length;
-  if (read === 0 && walking.lastWhy !== null) return { walked: false, why: walking.lastWhy };
+  if (read === 0 && walking.lastWhy !== null) return failureOf(walking.lastWhy);
   const tried = [...chosen.filter((one) => !left.has(one)), ...children];
   const cut = distinct(direct) + distinct(factories.children) > tried.length;
   const cutLists = [...factories.truncated, ...below.truncated].sort();
@@ -192,10 +193,14 @@ export async function walkDeployer(
   };
 }
 
+function failureOf(why: Why): WalkOutcome {
+  return { walked: false, why, cost: 'more' };
+}
+
 /** A source that cut a walk lately is asked one question before all others. */
 const CUT_LATELY_S = 3_600;
 
-/** Why what cut the walk before is still silent, by one question to it, or `null`. */
+/** Why what cut the walk before is still silent, by one question to each such source, or `null`. */
 async function whyStillSilent(
   { sources, signal }: Walking,
   before: DeployerWalk | null,
@@ -204,11 +209,20 @@ async function whyStillSilent(
   if (before === null || now - before.captured_at > CUT_LATELY_S) return null;
   const unchecked = before.launches.find(({ outcome }) => outcome === 'unchecked');
   const undetermined = before.skipped.find((one) => !isDetermined(one));
+  const uncounted = before.launches.find((one) => one.transfers_observed === null);
+  const unfunded = before.launches.find(({ launched_with: { state } }) => state === 'unread');
   const [factory] = before.truncated_factories;
+  const { venue, kinds, creations, transfers, launchPools, pairs } = sources;
+  const arePairsUnread = typeof before.pairs_unread === 'string';
   const questions = [
-    unchecked && (() => sources.venue.poolsOf(unchecked.address, signal)),
-    undetermined && (() => sources.kinds.kindOf(undetermined.address, signal)),
-    factory !== undefined && (() => sources.creations.madeBy(factory, signal)),
+    // Of no token it is only asked whether the source answers, and is not behind.
+    pairs !== null && arePairsUnread && (() => pairs.among([], 0, signal)),
+    unchecked && (() => venue.poolsOf(unchecked.address, signal)),
+    undetermined && (() => creations.makersOf([undetermined.address], signal)),
+    undetermined && (() => kinds.kindOf(undetermined.address, signal)),
+    uncounted && (() => transfers.observed(uncounted.address, signal)),
+    unfunded && (() => launchPools.firstLiquidity(unfunded.address, signal)),
+    factory !== undefined && (() => creations.madeBy(factory, signal)),
   ];
   for (const ask of questions) {
     if (typeof ask !== 'function') continue;

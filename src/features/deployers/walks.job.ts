@@ -41,7 +41,8 @@ export function walker({ sources, walks, limits, now }: WalkerParts): WalkAndCom
     const outcome = await walkDeployer(sources, address, options, bounded);
     if (signal.aborted) return { end: 'stopped' };
     if (!outcome.walked) {
-      const noted = await walks.fail(address, { at: now(), reason: outcome.why.reason });
+      const failed = { at: now(), reason: outcome.why.reason };
+      const noted = await walks.fail(address, failed, outcome.cost);
       return { end: 'failed', why: noted.checked ? outcome.why : noted.why };
     }
     const { walk, cut } = outcome;

@@ -211,8 +211,9 @@ export function contractKinds(explorer: WalkExplorer, node: JsonRpc | null): Con
       const byCalls = await askCalls(explorer, contract, signal);
       if (byCalls.checked) return byCalls;
       const bySource = await askPublished(explorer, contract, signal);
-      if (bySource.checked) return bySource;
-      return byNode === null ? byCalls : byNode;
+      if (byNode === null) return bySource.checked ? bySource : byCalls;
+      // What is not published is not undecided: the node that is silent may decide it.
+      return bySource.checked && bySource.value !== 'undecided' ? bySource : byNode;
     },
   };
 }

@@ -13,6 +13,12 @@ const CONTEXT = { simulated: false, nowMs: () => STILL_NOW * 1_000 };
 const [ONE, OTHER] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`] as const;
 const FAILED = { at: STILL_NOW, reason: 'It failed.' };
 
+/** The queue, with the seconds after which each is due. */
+const DUE = `
+  select address, attempts, round(extract(epoch from due_at - control_now()))::int4 as due
+    from deployer_queue`;
+type Due = { readonly address: string; readonly attempts: number; readonly due: number };
+
 onEachEngine((name, fresh) => {
   function stores() {
     const database = fresh();
@@ -101,7 +107,7 @@ onEachEngine((name, fresh) => {
     const { records, walks } = stores();
     const walk = walkOf(ONE, { launches: [launchOf('a', 'live')] });
     await walks.commit(walk);
-    await walks.fail(ONE, FAILED);
+    await walks.fail(ONE, FAILED, 'more');
     const reading = await records.recordOf(ONE, 'somebody');
     if (reading.checked) expect(reading.value).toEqual({ ...walk, failed: FAILED });
     expect(reading.checked).toBe(true);
@@ -129,7 +135,7 @@ onEachEngine((name, fresh) => {
     expect(await walks.take(60)).toMatchObject({ value: due });
     expect(await walks.take(60)).toMatchObject({ value: long });
     expect(await walks.take(60)).toMatchObject({ value: null });
-    await walks.fail(String(due), { at: nowS, reason: 'It failed.' });
+    await walks.fail(String(due), { at: nowS, reason: 'It failed.' }, 'more');
     expect(await walks.take(60)).toMatchObject({ value: null });
   });
 
@@ -156,28 +162,23 @@ onEachEngine((name, fresh) => {
   test(`${name}: a failed walk is due later, tells its reason, and is given up in the end`, async () => {
     const { database, records, walks } = stores();
     await records.recordOf(ONE, 'somebody');
-    await walks.fail(ONE, FAILED);
+    await walks.fail(ONE, FAILED, 'more');
     expect(await walks.take(60)).toMatchObject({ value: null });
     expect(await reasonOf(records, ONE)).toContain('Attempt 1 to walk it failed: It failed.');
-    for (let attempt = 2; attempt <= 20; attempt += 1) await walks.fail(ONE, FAILED);
+    for (let attempt = 2; attempt <= 20; attempt += 1) await walks.fail(ONE, FAILED, 'more');
     const rows = await database.query('select * from deployer_queue');
     expect(rows).toEqual([]);
   });
 
   test(`${name}: a walk by a command that fails is tried again where a record says so, and nowhere else`, async () => {
     const { database, records, walks } = stores();
-    const queued = () =>
-      rowsAs<{ address: string; attempts: number; due: number }>(
-        database,
-        `select address, attempts, round(extract(epoch from due_at - control_now()))::int4 as due
-           from deployer_queue`,
-      );
+    const queued = () => rowsAs<Due>(database, DUE);
     await walks.commit(walkOf(ONE, {}));
-    await walks.fail(OTHER, FAILED);
+    await walks.fail(OTHER, FAILED, 'more');
     expect(await queued()).toEqual([]);
-    await walks.fail(ONE, FAILED);
+    await walks.fail(ONE, FAILED, 'more');
     expect(await queued()).toEqual([{ address: ONE, attempts: 1, due: 20 }]);
-    await walks.fail(ONE, FAILED);
+    await walks.fail(ONE, FAILED, 'more');
     expect(await queued()).toEqual([{ address: ONE, attempts: 2, due: 20 }]);
     await walks.commit(walkOf(ONE, {}));
     expect(await queued()).toEqual([]);
@@ -188,7 +189,8 @@ onEachEngine((name, fresh) => {
   test(`${name}: a walk that a silent source cut is due again within half a minute, and later in the end`, async () => {
     const { database, records, walks } = stores();
     const cut = why('provider_failed', { provider: 'Venue', fault: 'refused the connection' });
-    const walk = walkOf(ONE, { launches: [launchOf('a', 'unchecked')] });
+    const launches = Array.from({ length: 300 }, (_, n) => launchOf(`a${n}`, 'unchecked'));
+    const walk = walkOf(ONE, { launches });
     const due = async () => {
       const rows = await rowsAs<{ address: string; due: number }>(
         database,
@@ -212,6 +214,43 @@ onEachEngine((name, fresh) => {
     const reading = await records.recordOf(ONE, 'somebody');
     if (reading.checked) expect(reading.value.launches).toMatchObject([{ outcome: 'died' }]);
     expect(reading.checked).toBe(true);
+  });
+
+  test(`${name}: a walk of few contracts that was cut is due within half a minute for longer`, async () => {
+    const { database, walks } = stores();
+    const cut = why('provider_failed', { provider: 'Node', fault: 'HTTP 502' });
+    const walk = walkOf(ONE, { launches: [launchOf('a', 'unchecked')] });
+    const dues: number[] = [];
+    for (let attempt = 1; attempt < 40; attempt += 1) {
+      await walks.commit(walk, cut);
+      dues.push(...(await rowsAs<Due>(database, DUE)).map(({ due }) => due));
+    }
+    expect(dues).toEqual([...Array(25).fill(20), 40, 80, 160, 320, ...Array(10).fill(640)]);
+    await walks.commit(walk, cut);
+    expect(await rowsAs<Due>(database, DUE)).toEqual([]);
+  });
+
+  test(`${name}: a source that stays silent is asked its one question within a minute, however often`, async () => {
+    const { database, walks } = stores();
+    const cut = why('provider_failed', { provider: 'Node', fault: 'HTTP 502' });
+    await walks.commit(walkOf(ONE, { launches: [launchOf('a', 'unchecked')] }), cut);
+    for (let asked = 0; asked < 100; asked += 1) await walks.fail(ONE, FAILED, 'one_question');
+    expect(await rowsAs<Due>(database, DUE)).toEqual([{ address: ONE, attempts: 1, due: 20 }]);
+    // The more wait, the later each is asked: ten a second of all, and within a minute.
+    for (const [from, upTo, due] of [
+      [1, 300, 30],
+      [301, 2_000, 45],
+    ] as const) {
+      await database.query(
+        `insert into deployer_queue (address, asked_at, due_at, asked_by, failure)
+         select 'x' || n, control_now(), control_now(), 'somebody', 'It failed.'
+           from generate_series($1::int, $2::int) n`,
+        [from, upTo],
+      );
+      await walks.fail(ONE, FAILED, 'one_question');
+      const [row] = await rowsAs<Due>(database, `${DUE} where address = '${ONE}'`);
+      expect(row).toEqual({ address: ONE, attempts: 1, due });
+    }
   });
 
   test(`${name}: walks that were cut take no room of those who ask`, async () => {

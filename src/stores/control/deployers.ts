@@ -30,13 +30,18 @@ const PORT = 'deployer_records';
 /** Addresses that may wait at once, in all and by caller. */
 const WAITING_MAX = 5_000;
 const WAITING_BY_CALLER_MAX = 200;
-/** How often a walk that fails is tried before its place in the queue is given up. */
-const ATTEMPTS_MAX = 20;
 /**
- * The wait before a walk is tried again, and how many attempts it stays so before it doubles each
- * time: `walks` of walks that were cut, `questions` of walks that failed at their first question.
+ * The wait before a walk is tried again, for how many attempts it stays so before it doubles each
+ * time, and after how many more its place in the queue is given up. `failed`: of one that failed.
  */
-const RETRY = { everyS: 20, walks: 4, questions: 14, doublingsMax: 5 };
+const RETRY = { everyS: 20, failed: 14, doublingsMax: 5, moreMax: 6 };
+/**
+ * The same of a walk that was cut: it costs a few calls for each contract of the address, so as
+ * many attempts as examine so many contracts together.
+ */
+const RETRY_CUT = { contracts: 1_000, least: 4, most: 24, moreMax: 16 };
+/** The wait before a silent source is asked one question again; of all so many a second. */
+const RETRY_QUESTION = { everyS: 20, atMostS: 45, aSecond: 10 };
 /** Walks that may wait to be tried again, beside those that somebody asked for. */
 const AGAIN_WAITING_MAX = 500;
 /**
@@ -177,19 +182,26 @@ export function deployerWalkTable(database: Database, context: ControlContext): 
         if (cut === undefined) return database.query(COMMIT, row, 'often');
         return database.transaction(async (session) => {
           await session.query(KEEP, row);
-          await session.query(QUEUE_CUT, againOf(walk.address, cut.reason, RETRY.walks));
-          await session.query(GIVE_UP, [walk.address, ATTEMPTS_MAX]);
+          const steady = steadyFor(walk);
+          await session.query(QUEUE_CUT, againOf(walk.address, cut.reason, steady));
+          await session.query(GIVE_UP, [walk.address, steady + RETRY_CUT.moreMax]);
         });
       }),
-    fail: (address, { at, reason }) =>
+    fail: (address, { at, reason }, cost) =>
       run(() =>
         database.transaction(async (session) => {
           await session.query(
             'update deployer_records set failed_at = $2, failure = $3 where address = $1',
             [address, storeTime(at), reason],
           );
-          await session.query(QUEUE_FAILED, againOf(address, reason, RETRY.questions));
-          await session.query(GIVE_UP, [address, ATTEMPTS_MAX]);
+          if (cost === 'one_question') {
+            const { everyS, atMostS, aSecond } = RETRY_QUESTION;
+            const bounds = [everyS, aSecond, atMostS, AGAIN_WAITING_MAX];
+            await session.query(QUEUE_SILENT, [address, reason, ...bounds]);
+            return;
+          }
+          await session.query(QUEUE_FAILED, againOf(address, reason, RETRY.failed));
+          await session.query(GIVE_UP, [address, RETRY.failed + RETRY.moreMax]);
         }),
       ),
   };
@@ -243,34 +255,44 @@ const COMMIT = `
   with kept as (${KEEP})
   delete from deployer_queue where address = $1`;
 
-/** When a walk is tried again: by the wait, the attempts before it doubles, and its doublings. */
-function dueAfter(
-  attempts: string,
-  [everyS, steady, doublingsMax]: readonly [string, string, string],
-): string {
-  const doublings = `least(greatest(${attempts} - ${steady}::int, 0), ${doublingsMax}::int)`;
-  return `control_now() + make_interval(secs => ${everyS}::int * (1 << ${doublings}))`;
-}
-
-/** Puts a walk into the queue that is to be tried again; one that is there waits for longer. */
-function queueAgain(mayJoin: string): string {
+/**
+ * Puts a walk into the queue that is to be tried again. `waitS`: of one that is there, in terms of
+ * $3 to $5; `attempts`: how many it has had then.
+ */
+function queueAgain(mayJoin: string, waitS: string, attempts: string): string {
   return `
   insert into deployer_queue as q (address, asked_at, due_at, attempts, failure)
   select $1, control_now(), control_now() + make_interval(secs => $3::int), 1, $2
   where (${mayJoin} and (select count(*) from deployer_queue where asked_by = '') < $6::int)
     or exists (select from deployer_queue where address = $1)
   on conflict (address) do update
-    set attempts = q.attempts + 1, failure = excluded.failure,
-        due_at = ${dueAfter('q.attempts', ['$3', '$4', '$5'])}`;
+    set attempts = ${attempts}, failure = excluded.failure,
+        due_at = control_now() + make_interval(secs => ${waitS})`;
+}
+
+/** The wait, the attempts before it doubles, and how often it does. */
+const DOUBLED = '$3::int * (1 << least(greatest(q.attempts - $4::int, 0), $5::int))';
+/** As long as so many a second take for all that wait. */
+const SPREAD = `least($5::int, greatest($3::int,
+  (select count(*) from deployer_queue where failure is not null)::int / $4::int))`;
+
+/** How many attempts of a walk that was cut are made before their wait doubles. */
+function steadyFor({ launches, skipped }: DeployerWalk): number {
+  const contracts = Math.max(1, launches.length + skipped.length);
+  const { contracts: together, least, most } = RETRY_CUT;
+  return Math.min(most, Math.max(least, Math.floor(together / contracts)));
 }
 
 function againOf(address: string, reason: string, steady: number): readonly (string | number)[] {
   return [address, reason, RETRY.everyS, steady, RETRY.doublingsMax, AGAIN_WAITING_MAX];
 }
 
-const QUEUE_CUT = queueAgain('true');
+const QUEUE_CUT = queueAgain('true', DOUBLED, 'q.attempts + 1');
 // What no queue knows of was walked by a command; without a record nobody has asked for one.
-const QUEUE_FAILED = queueAgain('exists (select from deployer_records where address = $1)');
+const HAS_RECORD = 'exists (select from deployer_records where address = $1)';
+const QUEUE_FAILED = queueAgain(HAS_RECORD, DOUBLED, 'q.attempts + 1');
+// One question is no attempt: within the hour in which one is asked first, a walk follows.
+const QUEUE_SILENT = queueAgain(HAS_RECORD, SPREAD, 'greatest(q.attempts, 1)');
 
 const GIVE_UP = 'delete from deployer_queue where address = $1 and attempts >= $2';
 

@@ -5,6 +5,7 @@ import { Pool, type PoolClient, types } from 'pg';
 import { listOrNone } from '../../../evidence/measure.ts';
 import { watchQueue } from '../../../evidence/queue-watch.ts';
 import {
+  type ControlStore,
   type Database,
   fromSqlState,
   type OwnSession,
@@ -33,7 +34,7 @@ const WAITING_MAX = 10_000;
 type Client = PoolClient & { broken?: boolean };
 
 /** Opens the store at a `postgres:` URL. Connects on first use; throws on a URL it cannot read. */
-export function openPostgres(url: string): Database {
+export function openPostgres(url: string): ControlStore {
   const pool = poolOf(url);
   // An idle connection that breaks is dropped by the pool; the next caller gets a new one.
   pool.on('error', () => undefined);
@@ -62,7 +63,7 @@ export function openPostgres(url: string): Database {
     }
   }
 
-  return {
+  const database: Database = {
     kind: 'postgres',
     durable: true,
     query: (sql, params) =>
@@ -75,6 +76,8 @@ export function openPostgres(url: string): Database {
       await pool.end();
     },
   };
+  // The server works for all its sessions at once: no job keeps a request waiting there.
+  return { ...database, forJobs: database };
 }
 
 const NO_PARAMS: readonly never[] = [];

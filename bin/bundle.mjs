@@ -1,5 +1,6 @@
-// Makes one file of the program: node bin/bundle.mjs FOLDER writes FOLDER/exhibit.js from
-// FOLDER/main.js. Node.js takes longer to find and read a thousand files than to run most commands.
+// Makes few files of the program: node bin/bundle.mjs FOLDER writes FOLDER/exhibit.js, and
+// FOLDER/exhibit-*.js that it imports where a command needs them, from FOLDER/main.js. Node.js takes
+// longer to find and read a thousand files than to run most commands.
 
 import { join, relative, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
@@ -32,9 +33,14 @@ function keepPlaces(folder) {
 
 const folder = resolve(process.argv[2]);
 const bundle = await rolldown({
-  input: join(folder, 'main.js'),
+  input: { exhibit: join(folder, 'main.js') },
   platform: 'node',
   external: (id) => OUTSIDE.some((name) => id === name || id.startsWith(`${name}/`)),
   plugins: [keepPlaces(folder)],
 });
-await bundle.write({ file: join(folder, 'exhibit.js'), format: 'esm', codeSplitting: false });
+await bundle.write({
+  dir: folder,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'exhibit-[name].js',
+});

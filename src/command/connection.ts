@@ -2,7 +2,6 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { request } from 'undici';
 import { z } from 'zod';
 import type { Configured } from '../config.ts';
 import {
@@ -222,6 +221,7 @@ export async function requestOnce(
   const url = baseUrl.href.replace(/\/+$/, '') + path;
   const signal = AbortSignal.any([asked, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
+    const { request } = await import('undici');
     const response = await request(url, {
       method,
       signal,

@@ -4,10 +4,6 @@ import type { Operations } from '../operator/operate.ts';
 import { becomeOwner } from '../operator/owner.ts';
 import { portChecks as absencesOf } from './checks.ts';
 import { closings, openWhole } from './closings.ts';
-import { createLogger } from './logger.ts';
-import { outsideOf } from './outside.ts';
-import { startParts } from './parts.ts';
-import { openStores } from './stores.ts';
 
 /** A seat at a data directory: its owner's, or that of one who can ask the owner. */
 export const takeSeat: Operations['takeSeat'] = becomeOwner;
@@ -16,6 +12,11 @@ export const absences: Operations['absences'] = absencesOf;
 
 /** Opens the stores of a configuration and loads what the commands look at. */
 export const openCommands: Operations['openCommands'] = async (config) => {
+  // A command that a running process answers for needs none of them.
+  const { createLogger } = await import('./logger.ts');
+  const { outsideOf } = await import('./outside.ts');
+  const { startParts } = await import('./parts.ts');
+  const { openStores } = await import('./stores.ts');
   const log = createLogger();
   const opened = closings((name, fault) => log.error({ name, fault: String(fault) }, 'stop'));
   return openWhole(opened, async () => {

@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises';
-import { request } from 'undici';
 import { z } from 'zod';
 import type { AskNode } from '../../client/anchored-root.ts';
 import { type Trust, type Verification, verifySaved } from '../../client/verify.ts';
@@ -101,6 +100,7 @@ function nodeUrl(text: string, name: string): URL {
 /** Asks one node, which must answer in time and within bounds. */
 function askNode(url: URL, asked: AbortSignal): AskNode {
   return async (method, params) => {
+    const { request } = await import('undici');
     const { statusCode, body } = await request(url, {
       method: 'POST',
       signal: AbortSignal.any([asked, AbortSignal.timeout(NODE_TIMEOUT_MS)]),

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deriveSecrets } from '../access/secret.ts';
 import { parseConfig } from '../config.ts';
-import { type Database, StoreUnavailable } from '../stores/control/engine/database.ts';
+import { StoreUnavailable } from '../stores/control/engine/database.ts';
 import { remoteWarehouse } from '../stores/warehouse/engine/remote.ts';
 import { closings, openWhole } from './closings.ts';
 import { outsideOf } from './outside.ts';
@@ -66,16 +66,15 @@ describe('a start that fails', () => {
       throw asked === 1 ? new RangeError('a bug') : new StoreUnavailable('it is gone', 'EGONE');
     };
     const close = async () => undefined;
-    const database: Database = {
-      kind: 'pglite',
-      durable: true,
-      query,
-      transaction: query,
-      isLate: () => false,
-      close,
-    };
     const stores: Stores = {
-      database: { ...database, forJobs: database },
+      database: {
+        kind: 'pglite',
+        durable: true,
+        query,
+        transaction: query,
+        isLate: () => false,
+        close,
+      },
       warehouse: remoteWarehouse('http://127.0.0.1:1'),
       secrets: deriveSecrets('a root secret of the tests', null),
       close,

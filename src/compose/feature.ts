@@ -37,7 +37,7 @@ import type { FollowReports } from '../ports/indexing.ts';
 import type { ProviderReport, ProviderWatch } from '../ports/providers.ts';
 import type { PublishedModels } from '../ports/rug-model.ts';
 import type { Bus } from '../ports/streams.ts';
-import type { ControlContext, ControlStore } from '../stores/control/engine/database.ts';
+import type { ControlContext, Database } from '../stores/control/engine/database.ts';
 import type { Warehouse } from '../stores/warehouse/engine/executor.ts';
 import type { GaugeReading } from '../transport/metrics.ts';
 import type { JobName } from './jobs.ts';
@@ -49,7 +49,7 @@ export type Base = {
   readonly config: Config;
   readonly outside: Outside;
   readonly log: Logger;
-  readonly database: ControlStore;
+  readonly database: Database;
   readonly warehouse: Warehouse;
   readonly secrets: Secrets;
   readonly bus: Bus;

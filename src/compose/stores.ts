@@ -8,7 +8,7 @@ import { type Config, secretOf } from '../config.ts';
 import type { Bus } from '../ports/streams.ts';
 import { inProcessBus } from '../stores/bus/in-process.ts';
 import { postgresBus } from '../stores/bus/postgres.ts';
-import type { ControlStore, Database } from '../stores/control/engine/database.ts';
+import type { Database } from '../stores/control/engine/database.ts';
 import { migrate } from '../stores/control/engine/migrate.ts';
 import { openPglite } from '../stores/control/engine/pglite.ts';
 import { openPostgres } from '../stores/control/engine/postgres.ts';
@@ -25,7 +25,7 @@ const WAREHOUSE_MIGRATIONS = fileURLToPath(new URL('../../migrations/warehouse',
 const OWNER_ONLY = 0o700;
 
 export type Stores = {
-  readonly database: ControlStore;
+  readonly database: Database;
   readonly warehouse: Warehouse;
   readonly secrets: Secrets;
   readonly close: () => Promise<void>;
@@ -50,7 +50,7 @@ export async function openStores(config: Config): Promise<Stores> {
   }
 }
 
-async function openControl(config: Config, secrets: Secrets): Promise<ControlStore> {
+async function openControl(config: Config, secrets: Secrets): Promise<Database> {
   const { store } = config;
   const database =
     store.kind === 'embedded' ? await openPglite(store.dir) : openPostgres(store.url.reveal());

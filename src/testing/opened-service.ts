@@ -44,13 +44,7 @@ export async function openService(over: OpenedOver): Promise<OpenedService> {
   };
   const log = { info: keep, warn: keep, error: keep };
   const opened = closings((name, fault) => logged.push(`${name}: ${String(fault)}`));
-  const { database, warehouse } = over.stores;
-  const stores = {
-    database: { ...database, forJobs: database },
-    warehouse,
-    secrets: deriveSecrets(ROOT, null),
-    close: async () => {},
-  };
+  const stores = { ...over.stores, secrets: deriveSecrets(ROOT, null), close: async () => {} };
   const outside = { ...outsideOf(config), callsPerS: CALLS_PER_S };
   const parts = await startParts(config, stores, outside, log, opened);
   const serving = await startServing({

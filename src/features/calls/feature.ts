@@ -33,7 +33,7 @@ export const calls = feature({
   open: (base: Base, rests: OpenedRests<typeof RESTS>) => {
     const { config, context, database, log: logger } = base;
     const table = emittedCallTable(database, context);
-    const store = emissionTable(database.forJobs, context);
+    const store = emissionTable(database, context);
     const { marketSeries } = rests.series.ports;
     // What settles calls leaves the venue to whoever waits for an answer.
     const gather: SeriesGathering['gather'] = (name, span, signal, reach) => {

@@ -86,7 +86,7 @@ export const deployers = feature({
     const node = nodes.byChain.get(DEPLOYER_CHAIN);
     const rpc = node === undefined ? null : node;
     const sources = at === undefined ? null : sourcesOf(base, at, rpc, prices);
-    const walks = deployerWalkTable(database.forJobs, context);
+    const walks = deployerWalkTable(database, context);
     const limits = { ...WALK_LIMITS, exitLiquidityUsd: config.exitLiquidityUsd };
     const walk = walker({ sources, walks, limits, now: nowS });
     const unwalked = sources === null ? walksNotConfigured().reason : null;

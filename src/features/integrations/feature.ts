@@ -21,7 +21,6 @@ import type { ChatRoots } from '../../sources/chat/exchange.ts';
 import { chatPlatforms } from '../../sources/chat/platforms.ts';
 import { jsonIn } from '../../sources/http/fetch.ts';
 import { originText } from '../../sources/http/outbound-call.ts';
-import type { Database } from '../../stores/control/engine/database.ts';
 import { integrationTable } from '../../stores/control/integrations.ts';
 import { deliveryTable } from '../../stores/control/outbox.ts';
 import { flagEventLog, flagsToldTable } from '../../stores/control/rug-flags.ts';
@@ -112,7 +111,7 @@ export function integrationPorts(
     context,
     secrets,
     providers,
-  }: Pick<Base, 'context' | 'secrets' | 'providers'> & { readonly database: Database },
+  }: Pick<Base, 'database' | 'context' | 'secrets' | 'providers'>,
   chats: Outside['chats'],
   base: string,
 ): IntegrationPorts {
@@ -174,15 +173,15 @@ function jobsOf({ database, context, log }: Base, desk: IntegrationPorts): Job[]
   const telling = { pollMs: POLL_MS, sleep: pause, onFailure, onBug };
   const flags = {
     ...telling,
-    flagEvents: flagEventLog(database.forJobs, context),
-    flagsTold: flagsToldTable(database.forJobs, context),
+    flagEvents: flagEventLog(database, context),
+    flagsTold: flagsToldTable(database, context),
     simulated: context.simulated,
     now: nowS,
   };
   const delivering = {
     ...telling,
     ...desk,
-    deliveries: deliveryTable(database.forJobs, randomUUID(), context),
+    deliveries: deliveryTable(database, randomUUID(), context),
     pace: DELIVERY_PACE,
     tidyMs: TIDY_MS,
     nowMs: () => performance.now(),

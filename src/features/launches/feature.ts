@@ -81,7 +81,7 @@ export const launches = feature({
 
 function collectionOf({ database, context }: Base) {
   const windows = { windowS: LAUNCH_WINDOW_S, lateS: LAUNCH_LATE_S };
-  return launchCollectionTable(database.forJobs, context, windows);
+  return launchCollectionTable(database, context, windows);
 }
 
 /** The job that settles launches; `null` without a configured venue. */
@@ -109,7 +109,7 @@ function settlingOf(base: Base): SettleParts | null {
     simulated,
     exitLiquidityUsd,
   });
-  const table = tableStore(database.forJobs, launchCorpus, nowS, LAUNCH_NOTES);
+  const table = tableStore(database, launchCorpus, nowS, LAUNCH_NOTES);
   const origin = routeOrigin(config);
   const collection = collectionOf(base);
   return { collection, listings, table, origin, limits: SETTLE_LIMITS, now: nowS };

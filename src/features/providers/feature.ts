@@ -61,7 +61,7 @@ export const providers = feature({
   rests: RESTS,
   open: (base: Base, rests: Rested) => {
     const { config, context, database, log: logger } = base;
-    const calls = callProductionTable(database.forJobs, context);
+    const calls = callProductionTable(database, context);
     const table = providerCallTable(database, context);
     const scoring = { calls, candlesOf: candleReader(rests, config.simulate), now: nowS };
     const rounds = {

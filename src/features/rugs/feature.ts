@@ -61,7 +61,7 @@ export const rugs = feature({
   open: ({ database, bus, context, log, outside }: Base, { rugModel: { services } }: Rested) => {
     const established = establishedTokens(ESTABLISHED);
     const rounds = {
-      scoring: launchScoringTable(database.forJobs, context, bus.callAll),
+      scoring: launchScoringTable(database, context, bus.callAll),
       established,
       inForce: services.model.published.inForce,
       now: nowS,

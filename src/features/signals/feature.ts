@@ -66,14 +66,14 @@ export const signals = feature({
   open: (base: Base, rests: Rested) => {
     const { config, context, database, log: logger } = base;
     const { evidence } = rests.collectors.services;
-    const production = signalProductionTable(database.forJobs, context);
+    const production = signalProductionTable(database, context);
     const table = signalTable(database, context);
     const inTime = (signal: AbortSignal) =>
       AbortSignal.any([signal, AbortSignal.timeout(evidence.timeMs)]);
     // Made-up sources cost nobody anything.
     const purse = config.simulate
       ? UNCOUNTED_CALLS
-      : callPurse(daySpendingTable(database.forJobs, context), config.signalCallsADay);
+      : callPurse(daySpendingTable(database, context), config.signalCallsADay);
     const making: MakingParts = {
       production,
       collect: (target, signal) => evidence.collect(target, nowS(), inTime(signal)),

@@ -42,7 +42,7 @@ export const traders = feature({
   rests: RESTS,
   open: ({ config, context, database, log: logger, outside }: Base, { series: kept }: Rested) => {
     const table = traderAnalysisTable(database, context, outside.hyperliquid !== null);
-    const work = traderWorkTable(database.forJobs, context);
+    const work = traderWorkTable(database, context);
     const given = {
       gathering: kept.gathering,
       workOut: workOutApart,

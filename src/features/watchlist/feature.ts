@@ -69,7 +69,7 @@ export const watchlist = feature({
         ...opened.entities.ports,
       },
       clusterChains: ENTITY_CHAINS,
-      screening: watchScreeningTable(database.forJobs, context, bus.callAll),
+      screening: watchScreeningTable(database, context, bus.callAll),
       versions: opened.records.ports.servedVersions,
       leases: leaseTable(database, randomUUID(), context),
       refresh: async () => {

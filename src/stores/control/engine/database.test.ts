@@ -12,7 +12,7 @@ import {
 } from '../../../testing/postgres.ts';
 import { rowsAs } from '../../../testing/rows-as.ts';
 import { databaseKeeps } from './database.suite.ts';
-import { batchQueue, type Database, StoreUnavailable } from './database.ts';
+import { batchQueue, StoreUnavailable } from './database.ts';
 import { type Engine, openPglite, startEngine } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
 
@@ -80,20 +80,6 @@ describe('the embedded engine', () => {
     expect([rows.has(-1), rows.has(-2)]).toEqual([false, false]);
     expect(engines).toHaveLength(2);
     await database.close();
-  });
-
-  test('a request goes before the jobs that came before it, at one store', async () => {
-    const database = await openPglite(await freshDirectory());
-    const ended: string[] = [];
-    const ask = async (name: string, { query }: Pick<Database, 'query'>) => {
-      await query('select pg_sleep(0.05)');
-      ended.push(name);
-    };
-    const jobs = Array.from({ length: 10 }, (_, n) => ask(`job ${n}`, database.forJobs));
-    await Promise.all([...jobs, ask('request', database)]);
-    expect(ended.indexOf('request')).toBeLessThan(ended.indexOf('job 3'));
-    await database.close();
-    await expect(database.forJobs.query('select 1')).rejects.toBeInstanceOf(StoreUnavailable);
   });
 
   test('what is written between two checkpoints stays bounded', async () => {

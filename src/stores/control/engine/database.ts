@@ -106,12 +106,6 @@ export type Database = {
   readonly close: () => Promise<void>;
 };
 
-/** The control store as it is opened: tables that only jobs use take `forJobs`. */
-export type ControlStore = Database & {
-  /** The same store, which serves requests first where it does one thing at a time. */
-  readonly forJobs: Database;
-};
-
 /** The longest that one statement may take unless a transaction says otherwise. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
 /** The longest that a transaction may take unless it says otherwise. */

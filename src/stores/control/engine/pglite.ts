@@ -9,8 +9,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { watchQueue } from '../../../evidence/queue-watch.ts';
 import {
-  type ControlStore,
   type Database,
   fromSqlState,
   type OwnSession,
@@ -22,12 +22,13 @@ import {
 } from './database.ts';
 import { READY_ID } from './pglite-prepared.ts';
 import type { EngineReply } from './pglite-worker.ts';
-import { type TakeTurn, takeTurns } from './turns.ts';
 
 /** Creating the directory takes seconds; past this something is wrong. */
 const CREATE_TIMEOUT_MS = 120_000;
 /** How much of what a failing creation wrote is kept for the error. */
 const CREATE_OUTPUT_MAX_CHARS = 2_000;
+/** How many callers may wait for the one session. */
+const WAITING_MAX = 10_000;
 /** After the engine failed to start, callers are refused for so long before the next attempt. */
 const REOPEN_AFTER_MS = 1_000;
 
@@ -38,21 +39,40 @@ const REOPEN_AFTER_MS = 1_000;
 export async function openPglite(
   directory: string,
   start: (directory: string) => Promise<Engine> = startEngine,
-): Promise<ControlStore> {
+): Promise<Database> {
   if (!existsSync(join(directory, 'PG_VERSION'))) await create(directory);
   const session = heldSession(() => start(directory));
   await session.open();
-  const { forRequest, forJob, isLate } = takeTurns(() => performance.now());
-  const handle = (takeTurn: TakeTurn): Database => ({
+  let tail: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  const turns = watchQueue(() => performance.now());
+
+  const exclusively = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (waiting >= WAITING_MAX) throw new StoreUnavailable('too many callers wait', 'EBUSY');
+    waiting += 1;
+    const cameMs = performance.now();
+    const mine = tail.then(() => {
+      turns.noteTurn(performance.now() - cameMs);
+      return work();
+    });
+    tail = mine.catch(() => undefined);
+    try {
+      return await mine;
+    } finally {
+      waiting -= 1;
+    }
+  };
+
+  return {
     kind: 'pglite',
     durable: true,
-    query: (...call) => takeTurn(() => session.query(...call)),
-    // There is one session: a transaction keeps its turn until it has ended.
-    transaction: (work, limits) => takeTurn(() => transact(session.own(), work, timeoutOf(limits))),
-    isLate,
-    close: () => forRequest(() => session.close()),
-  });
-  return { ...handle(forRequest), forJobs: handle(forJob) };
+    query: (...call) => exclusively(() => session.query(...call)),
+    transaction: (work, limits) =>
+      exclusively(() => transact(session.own(), work, timeoutOf(limits))),
+    // An empty queue keeps nobody waiting, however long the last one in it had waited.
+    isLate: () => waiting > 0 && turns.isLate(),
+    close: () => exclusively(() => session.close()),
+  };
 }
 
 /** One session over an engine that is started again after it ended by a fault. */

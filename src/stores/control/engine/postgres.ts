@@ -5,7 +5,6 @@ import { Pool, type PoolClient, types } from 'pg';
 import { listOrNone } from '../../../evidence/measure.ts';
 import { watchQueue } from '../../../evidence/queue-watch.ts';
 import {
-  type ControlStore,
   type Database,
   fromSqlState,
   type OwnSession,
@@ -34,7 +33,7 @@ const WAITING_MAX = 10_000;
 type Client = PoolClient & { broken?: boolean };
 
 /** Opens the store at a `postgres:` URL. Connects on first use; throws on a URL it cannot read. */
-export function openPostgres(url: string): ControlStore {
+export function openPostgres(url: string): Database {
   const pool = poolOf(url);
   // An idle connection that breaks is dropped by the pool; the next caller gets a new one.
   pool.on('error', () => undefined);
@@ -63,7 +62,7 @@ export function openPostgres(url: string): ControlStore {
     }
   }
 
-  const database: Database = {
+  return {
     kind: 'postgres',
     durable: true,
     query: (sql, params) =>
@@ -76,8 +75,6 @@ export function openPostgres(url: string): ControlStore {
       await pool.end();
     },
   };
-  // The server works for all its sessions at once: no job keeps a request waiting there.
-  return { ...database, forJobs: database };
 }
 
 const NO_PARAMS: readonly never[] = [];

@@ -160,12 +160,14 @@ async function byLook(address: string): Promise<Texts> {
 
 /**
  * Unix times of this hour are those of the asking, which each door does at a moment of its own, and
- * so are the newest blocks: a source that an answer read in two seconds stands there twice.
+ * so are the newest blocks: a source that an answer read in two seconds stands there twice. How many
+ * addresses were not read for one reason, and how many for another, moves on with what is held.
  */
 function timeless(text: string): string {
   const recentS = Date.now() / 1_000 - 3_600;
   return text
     .replaceAll(/\b\d{10}\b/g, (digits) => (Number(digits) > recentS ? 'now' : digits))
+    .replaceAll(/\(and \d+ more like it\)/g, '(and more like it)')
     .replaceAll(/"(from|to|from_block|to_block)":\d{6,}/g, '"$1":"a block"')
     .replaceAll(/"sources":\[([^\]]*)\]/g, (_, sources: string) => {
       return `"sources":[${[...new Set(sources.split(/(?<=\}),/))].join()}]`;

@@ -160,8 +160,8 @@ async function byLook(address: string): Promise<Texts> {
 
 /**
  * Unix times of this hour are those of the asking, which each door does at a moment of its own, and
- * so are the newest blocks: a source that an answer read in two seconds stands there twice. How many
- * addresses were not read for one reason, and how many for another, moves on with what is held.
+ * so are the newest blocks: a source that an answer read in two seconds stands there twice. How
+ * many addresses were not read for one reason, and how many for another, moves on.
  */
 function timeless(text: string): string {
   const recentS = Date.now() / 1_000 - 3_600;

@@ -51,18 +51,21 @@ async function run({ name, args, needs }: Bench): Promise<string> {
   const begun = performance.now();
   say(`\n== ${name} ${args.join(' ')}, load of the machine ${loadavg()[0]?.toFixed(1)}`);
   const file = fileURLToPath(new URL(`${name}.js`, OWN_BUILD));
-  const flags = ['--max-semi-space-size=32'];
-  const one = spawn(process.execPath, [...flags, file, ...args], { stdio: 'inherit' });
+  const one = spawn(process.execPath, [file, ...args], { stdio: 'inherit' });
   const [status] = await once(one, 'exit');
   const seconds = ((performance.now() - begun) / SECOND_MS).toFixed(0);
   if (status !== 0) process.exitCode = 1;
   return `${status === 0 ? 'ended well' : `ended with ${String(status)}`} after ${seconds} s`;
 }
 
-const names = options.only?.split(',');
+const all = BENCHES.map(({ name }) => name);
+const names = options.only === undefined ? all : options.only.split(',');
+const unknown = names.find((name) => !all.includes(name));
+if (unknown !== undefined) {
+  throw new Error(`--only: "${unknown}" is none of ${all.join(', ')}`);
+}
 const results: [string, string][] = [];
-for (const bench of BENCHES) {
-  if (names !== undefined && !names.includes(bench.name)) continue;
+for (const bench of BENCHES.filter(({ name }) => names.includes(name))) {
   results.push([bench.name, await run(bench)]);
 }
 const widest = Math.max(...results.map(([name]) => name.length));

@@ -174,7 +174,7 @@ export function warehouseAnswer<T, P extends string>(
   cut: Why | null,
 ): Read<T, P> | Part<T, P> {
   const origin = { port, source: warehouseSource(as_of, simulated) };
-  const cause = cut === null && simulated ? why('simulated') : cut;
+  const cause = cut ?? (simulated ? why('simulated') : null);
   return cause === null ? read(value, origin) : part(value, origin, cause);
 }
 

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { z } from 'zod';
 
@@ -27,12 +27,13 @@ const VIEWS = (['light', 'dark'] as const).flatMap((colorScheme) =>
 export const SHOTS = process.env['EXHIBIT_TEST_SHOTS'];
 const NAME_CHARS_MAX = 60;
 
+type StorageState = NonNullable<BrowserContextOptions['storageState']>;
 type Looked = {
   readonly base: string;
   readonly path: string;
   /** What its screenshots are called; absent: as its path. */
   readonly shots?: string;
-  readonly storageState?: NonNullable<BrowserContextOptions['storageState']>;
+  readonly storageState?: StorageState;
   /** How tall it may be on a phone, in pixels; absent: as tall as it is. */
   readonly tallMax?: number;
 };
@@ -45,8 +46,7 @@ export async function lookAt(
   browser: Browser,
   { base, path, shots = path, storageState, tallMax = Number.POSITIVE_INFINITY }: Looked,
 ): Promise<void> {
-  const context = await browser.newContext(storageState === undefined ? {} : { storageState });
-  const page = await context.newPage();
+  const page = await freshPage(browser, storageState);
   const complaints: string[] = [];
   const hosts = new Set<string>();
   page.on('console', (message) => complaints.push(message.text()));
@@ -92,7 +92,36 @@ export async function lookAt(
   }
   expect(complaints).toEqual([]);
   expect([...hosts]).toEqual([base]);
-  await context.close();
+}
+
+const NOBODY: StorageState = { cookies: [], origins: [] };
+const looking = new WeakMap<Browser, Promise<Page>>();
+
+/**
+ * The page of this browser that looks, as if it had just been opened: a window for each look costs
+ * more than the look.
+ */
+async function freshPage(browser: Browser, state: StorageState = NOBODY): Promise<Page> {
+  const known = looking.get(browser);
+  const opened = known === undefined ? openPage(browser) : known;
+  looking.set(browser, opened);
+  const page = await opened;
+  await page.goto('about:blank');
+  page.removeAllListeners('console');
+  page.removeAllListeners('pageerror');
+  page.removeAllListeners('request');
+  page.removeAllListeners('response');
+  await page.context().setStorageState(state);
+  return page;
+}
+
+async function openPage(browser: Browser): Promise<Page> {
+  const page = await browser.newPage();
+  // What weighs on a first visit weighs on each.
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true });
+  return page;
 }
 
 /** Whether the page is as wide as its window at most, its height, and the colours of its text. */

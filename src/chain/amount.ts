@@ -107,6 +107,7 @@ export function divideDecimals(a: string, b: string, digits: number): string {
 
 /** -1, 0 or 1 as the first decimal string is less than, equal to or more than the second. */
 export function compareDecimals(a: string, b: string): -1 | 0 | 1 {
+  if (a === b) return 0;
   const left = digitsOf(a);
   const right = digitsOf(b);
   const scale = Math.max(left.scale, right.scale);

@@ -72,9 +72,11 @@ export async function startSolana(
       if (fault === 'rate-limited') return void response.writeHead(429).end();
       const until = headAt(fault);
       const launched = launches();
-      const all = [...launched.map(entryOf), ...others()].sort((a, b) => b.at - a.at);
-      const shown = fault === 'lagging' ? all.filter(({ at }) => at <= until) : all;
-      const said = answerMethod({ launches: launched, entries: shown, fault }, method, params);
+      const entries = () => {
+        const all = [...launched.map(entryOf), ...others()];
+        return fault === 'lagging' ? all.filter(({ at }) => at <= until) : all;
+      };
+      const said = answerMethod({ launches: launched, entries, fault }, method, params);
       const text = JSON.stringify({ jsonrpc: '2.0', ...said, id });
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(fault === 'cut-body' ? text.slice(0, -1) : text);
@@ -111,7 +113,8 @@ function questionIn(body: string): RpcRequest {
 
 type Node = {
   readonly launches: readonly WorldLaunch[];
-  readonly entries: readonly WorldEntry[];
+  /** In any order. */
+  readonly entries: () => readonly WorldEntry[];
   readonly fault: SolanaFault | null;
 };
 
@@ -159,7 +162,7 @@ const METHODS: Readonly<Record<string, Method | undefined>> = {
     const version = Reflect.get(Object(how), 'maxSupportedTransactionVersion');
     if (version === undefined)
       throw new Refused(-32015, 'Transaction version (0) is not supported');
-    const found = entries.find((one) => one.signature === signature);
+    const found = entries().find((one) => one.signature === signature);
     if (found === undefined || fault === 'forgets-transactions') return null;
     if (encoding !== 'json') throw new Refused(-32602, 'this node answers the encoding json');
     const told = found.transaction(slotAt(found.at));
@@ -182,7 +185,9 @@ function slotAt(at: number): number {
 
 /** The transactions that an account stands in: newest first, of a pruned node the newest alone. */
 function listSignatures({ entries, fault }: Node, address: string, how: object): unknown[] {
-  const own = entries.filter(({ names }) => names.includes(address));
+  const own = entries()
+    .filter(({ names }) => names.includes(address))
+    .sort((a, b) => b.at - a.at);
   const kept = fault === 'pruned' ? own.slice(0, 1) : own;
   const {
     before,

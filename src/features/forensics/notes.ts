@@ -191,15 +191,15 @@ function largest<T extends { readonly transfers: number }>(
   rows: readonly T[],
   usdOf: (row: T) => readonly (string | null)[],
 ): T[] | null {
-  const worth = new Map(rows.map((row) => [row, usdSum(usdOf(row))]));
-  const sum = (row: T): string => String(worth.get(row));
-  const ordered = [...rows].sort(
-    (a, b) =>
-      compareDecimals(sum(b), sum(a)) ||
-      b.transfers - a.transfers ||
-      compareText(JSON.stringify(a), JSON.stringify(b)),
-  );
-  return ordered.length === 0 ? null : ordered.slice(0, LISTED_MAX);
+  const ordered = rows
+    .map((row) => ({ row, usd: usdSum(usdOf(row)), text: JSON.stringify(row) }))
+    .sort(
+      (a, b) =>
+        compareDecimals(b.usd, a.usd) ||
+        b.row.transfers - a.row.transfers ||
+        compareText(a.text, b.text),
+    );
+  return ordered.length === 0 ? null : ordered.slice(0, LISTED_MAX).map(({ row }) => row);
 }
 
 /** A sum to compare by: what has no price adds nothing to it. */

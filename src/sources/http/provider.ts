@@ -116,6 +116,8 @@ export function callBudget(limits: {
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   let calls = 0;
+  // One for all that are refused: the trace of each would cost more than the call.
+  let spent: BudgetSpent | null = null;
   return {
     get asker() {
       return askerOf(signal);
@@ -124,7 +126,8 @@ export function callBudget(limits: {
     spend: () => {
       ended.signal.throwIfAborted();
       if (calls >= callsMax) {
-        throw new BudgetSpent('calls', why('call_budget', { limit: String(callsMax) }));
+        spent ??= new BudgetSpent('calls', why('call_budget', { limit: String(callsMax) }));
+        throw spent;
       }
       countCallOf(signal);
       calls += 1;

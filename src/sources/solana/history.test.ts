@@ -110,7 +110,7 @@ async function told(over: Over = {}, callsMax = 100, simulated = false) {
   const { url, asked } = await node(over);
   const limits = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 99, restMs: 1 };
   const guard = providerGuard(limits, () => performance.now());
-  const bounds = { timeMs: 500, callsMax, simulated };
+  const bounds = { timeMs: 2_000, callsMax, simulated };
   const solana = solanaHistory({ url, guard, now: () => NOW, ...bounds, ...UNHELD });
   const history = liveHistory({ evm: null, solana });
   const readings = await history.neighbourhoods([ALICE], {

@@ -162,17 +162,20 @@ export function coveredRing(raw: RawRing, tip: FreshTip): CounterpartyRing {
   return {
     meet: async (asked) => {
       const reading = await raw.meet(asked);
-      const told = map(reading, ({ meetings, coverage }): MetRing => {
-        return { meetings, ...gapsOf(coverage, asked) };
+      const told = map(reading, ({ meetings, coverage }) => {
+        const { lack, ...gaps } = gapsOf(coverage, asked);
+        return { met: { meetings, ...gaps }, lack };
       });
-      const gaps = rowsSeen(map(told, (one) => one.gaps));
-      if (gaps === null || gaps.length === 0) return mintAs(RING_PORT, told);
-      return mintAs(RING_PORT, weaken(told, why('ring_partial', { gaps: ringGapsText(gaps) })));
+      const lacks = rowsSeen(map(told, ({ lack }) => (lack === null ? [] : [lack])));
+      const met = map(told, (one): MetRing => one.met);
+      if (lacks === null || lacks[0] === undefined) return mintAs(RING_PORT, met);
+      return mintAs(RING_PORT, weaken(met, lacks[0]));
     },
   };
 }
 
-type Gaps = Pick<MetRing, 'gaps' | 'nft_gapped'>;
+/** The gaps, and why they make a ring no whole one; `null` where there are none. */
+type Gaps = Pick<MetRing, 'gaps' | 'nft_gapped'> & { readonly lack: Why | null };
 type GapsOf = (coverage: RingCoverage, asked: RingRequest) => Gaps;
 
 /**
@@ -207,7 +210,9 @@ function rememberedGaps(tip: FreshTip): GapsOf {
     if (last?.key.every((one, i) => one === key[i])) return last.told;
     const ofEvm = { ...asked, chains: asked.chains.filter(isEvmChain) };
     const nft = ringGaps(coverage, ofEvm, tip, ['nft']).map(({ chain }) => chain);
-    const told = { gaps: ringGaps(coverage, asked, tip), nft_gapped: [...new Set(nft)] };
+    const gaps = ringGaps(coverage, asked, tip);
+    const lack = gaps.length === 0 ? null : why('ring_partial', { gaps: ringGapsText(gaps) });
+    const told = { gaps, nft_gapped: [...new Set(nft)], lack };
     last = { key, told };
     return told;
   };

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { createStoresIn } from './testing/fresh-warehouse.ts';
 import { MAIN, onlySettings, startProgram } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
@@ -47,6 +48,7 @@ describe('settings and words', () => {
     ['venu:html', 'names no provider; there are chats, publisher, rpc, explorer, '],
     ['venue:htm', 'names no fault of venue; there are rate-limited, html, wrong-shape, '],
   ])('a fault that the simulated world does not know stops its start: %s', async (fault, says) => {
+    await createStoresIn(join(cwd, 'data/simulated'));
     const env = { EXHIBIT_PORT: '0', EXHIBIT_WORLD_FAULTS: `explorer:html,${fault}` };
     const said = await exhibit(cwd, 'start', env);
     expect(said.status).toBe(2);
@@ -114,7 +116,12 @@ describe('a service and its operator', () => {
   beforeAll(async () => {
     cwd = mkdtempSync(join(tmpdir(), 'exhibit-main-'));
     const said = openSync(join(cwd, 'said'), 'a');
-    const env = { EXHIBIT_PORT: '0', EXHIBIT_DATA_DIR: join(cwd, 'data') };
+    const env = {
+      EXHIBIT_PORT: '0',
+      EXHIBIT_DATA_DIR: join(cwd, 'data'),
+      // Nobody asks here for signals and calls, which cost a first minute the most.
+      EXHIBIT_SURFACES: 'hosted,integrations,mcp,web',
+    };
     service = spawn(process.execPath, [MAIN, 'start'], {
       cwd,
       env: onlySettings(env),
@@ -209,6 +216,7 @@ describe('a service and its operator', () => {
   test('a port that is taken is told with what to do, and the service that has it goes on', async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'exhibit-main-'));
     try {
+      await createStoresIn(join(elsewhere, 'data/simulated'));
       const second = await exhibit(elsewhere, 'start', {
         EXHIBIT_PORT: new URL(demo().base_url).port,
       });

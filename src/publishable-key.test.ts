@@ -29,7 +29,9 @@ let key = '';
 const place = { cwd: home, env: {} };
 
 beforeAll(async () => {
-  service = await startSimulated(place);
+  // No key opens a route of signals, which cost the first minute of a service the most.
+  const env = { EXHIBIT_SURFACES: 'edge,hosted,integrations,mcp,web' };
+  service = await startSimulated({ cwd: home, env });
   // One server, asked by two names: pages of the listed origin, and of another one.
   pages = createServer(({ url }, response) => {
     const file = /^\/client\/([\w-]+\.js)$/.exec(String(url))?.[1];

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Lottery } from '../src/testing/lottery.ts';
+import { WORLD_SEED, worldPublicationAt } from '../src/world/listed-parties.ts';
 import { ADDRESSES } from './answers-requests.ts';
 
 /** Who asks, and the listed addresses of the world. */
@@ -15,6 +16,13 @@ export type Callers = {
   readonly ranked: boolean;
   readonly listed: readonly string[];
 };
+
+/** The EVM addresses that the simulated world lists now. */
+export function listedNow(): string[] {
+  return worldPublicationAt(Math.floor(Date.now() / 1_000), WORLD_SEED)
+    .parties.flatMap(({ addresses }) => addresses.map(({ address }) => address))
+    .filter((address) => address.startsWith('0x'));
+}
 
 /** One request to send. `route` is as /openapi.json declares it, or a page, or the tools. */
 export type MixRequest = {

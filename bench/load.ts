@@ -10,10 +10,9 @@ import { availableParallelism, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { WORLD_SEED, worldPublicationAt } from '../src/world/listed-parties.ts';
 import { child, endChild, treeCpuMs } from './children.ts';
 import { metricsAt, type Slope, sampleIn, slopeOf, valuesOf, watchGauges } from './load-gauges.ts';
-import { CHARGED_SHARE } from './load-mix.ts';
+import { CHARGED_SHARE, listedNow } from './load-mix.ts';
 import { startLoaded } from './load-service.ts';
 import type { RouteRow, RunResult, SettleResult, TrafficOrder } from './load-traffic.ts';
 
@@ -160,11 +159,7 @@ let service: Awaited<ReturnType<typeof startLoaded>> | null = null;
 try {
   const running = await startLoaded(home, keyCount);
   service = running;
-  const now = Math.floor(Date.now() / 1_000);
-  const listed = worldPublicationAt(now, WORLD_SEED)
-    .parties.flatMap(({ addresses }) => addresses.map(({ address }) => address))
-    .filter((address) => address.startsWith('0x'));
-  const callers = { ...running.callers, listed };
+  const callers = { ...running.callers, listed: listedNow() };
   const order = async (what: TrafficOrder): Promise<unknown> => {
     const gone = once(traffic, 'exit').then(() => {
       throw new Error('the process that asks has ended');

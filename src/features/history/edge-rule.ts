@@ -41,13 +41,16 @@ function ruleAgainst(
   transfer: HistoryTransfer,
   isSigned: typeof isSignedBy,
 ): LeftOutRule | null {
-  if (transfer.kind === 'nft') return null;
-  const unsold = transfer.kind === 'token' && transfer.has_market === false;
-  if (transfer.raw_amount > 0n && !unsold) return null;
+  if (transfer.kind === 'nft' || !hangsOnSigner(transfer)) return null;
   // A side that may have signed the transfer may have wanted it.
   if (side.some((one) => isSigned(one, transfer) !== false)) return null;
   if (transfer.raw_amount === 0n) return 'zero_value';
   return signerOf(transfer) === transfer.to ? null : 'no_market_token';
+}
+
+/** Whether it is for its signer to say if a transfer is an edge; any other is, whoever signed. */
+export function hangsOnSigner({ kind, raw_amount, has_market }: HistoryTransfer): boolean {
+  return kind === 'nft' || raw_amount === 0n || (kind === 'token' && has_market === false);
 }
 
 /**

@@ -51,13 +51,26 @@ export type HubContact = Hub & {
 /** A transfer that is no edge and whose other end is listed. */
 export type LeftOutContact = LeftOut & { readonly listed_address: string };
 
-/** Puts the contacts of the largest hub first. */
-export function compareHubContacts(a: HubContact, b: HubContact): number {
-  return (
-    b.degree - a.degree ||
-    compareText(a.address, b.address) ||
-    compareText(a.listed_address, b.listed_address)
-  );
+/** The transfer with a listed address that stands for all between the two. */
+export type EdgeTo = Omit<HubContact, keyof Hub>;
+
+/** A hub with those of the list that it dealt with. */
+export type HubBesideList = { readonly hub: Hub; readonly edges: readonly EdgeTo[] };
+
+/** Puts the largest hub first. */
+export function compareHubs(a: Hub, b: Hub): number {
+  return b.degree - a.degree || compareText(a.address, b.address);
+}
+
+/** The first contacts, those of the largest hub before the others: a hub may have a thousand. */
+export function leadingContacts(all: readonly HubBesideList[], max: number): HubContact[] {
+  const contacts: HubContact[] = [];
+  for (const { hub, edges } of [...all].sort((a, b) => compareHubs(a.hub, b.hub))) {
+    if (contacts.length >= max) break;
+    const own = [...edges].sort((a, b) => compareText(a.listed_address, b.listed_address));
+    for (const edge of own.slice(0, max - contacts.length)) contacts.push({ ...hub, ...edge });
+  }
+  return contacts;
 }
 
 /** Puts left-out contacts in an order that is always the same. */
@@ -89,7 +102,7 @@ export type WalkState = {
   /** Chains of which the NFTs of an address that was walked past were not all read. */
   readonly nftGapped: Set<ChainName>;
   readonly hubs: Hub[];
-  readonly hubContacts: HubContact[];
+  readonly hubContacts: HubBesideList[];
   /** The ring's result for the counterparties of the first hop; unread if it was not queried. */
   ring: Partly<null, CounterpartyRingPort>;
   /** The lists that the walk was made on, by their hash: more than one make it no walk. */
@@ -134,10 +147,12 @@ export function hubIn(
   reading: Partly<CoveredNeighbourhood, TransferHistoryPort>,
   degreeMax: number,
 ): Read<CoveredNeighbourhood, TransferHistoryPort> | null {
-  const kept = map(reading, (known) => ({ ...known, degree: degreeOf(known) }));
+  const isOver = (known: CoveredNeighbourhood) =>
+    Math.max(known.degree, known.counterparties.length) > degreeMax && degreeOf(known) > degreeMax;
   // A part knows the least that the degree can be: over the cap, reading on could not change it.
-  const known = decide(kept, ({ degree }) => degree > degreeMax);
-  return known instanceof Read && known.value.degree > degreeMax ? known : null;
+  const hub = decide(reading, isOver);
+  if (!(hub instanceof Read && isOver(hub.value))) return null;
+  return map(hub, (known) => ({ ...known, degree: degreeOf(known) }));
 }
 
 /**

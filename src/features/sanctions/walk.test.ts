@@ -353,6 +353,53 @@ describe('hubs', () => {
     expect(silent.hubs[0]?.label).toBeNull();
     expect(silent.labels_unread?.code).toBe('table_never_imported');
   });
+  test('shows those of the list that the largest dealt with first, and counts all', async () => {
+    const [lesser, larger] = [hub, evm('another hub')].sort() as [string, string];
+    const listed = Array.from({ length: 15 }, (_, n) => evm(`listed ${n}`));
+    const dealt = [lesser, larger].flatMap((one) => {
+      return listed.map((other, n) => memoryTransfer(20 + n, one, other));
+    });
+    const transfers = [
+      ...[memoryTransfer(1, SUBJECT, lesser), memoryTransfer(2, SUBJECT, larger)],
+      ...[...crowd(larger, 5), ...dealt],
+    ];
+    const one = await whole({ transfers, listed, limits, ring: 'whole' });
+    const names = (of: string) => [...listed].sort().map((other) => `${of} ${other}`);
+    expect(one.hub_contacts_count).toBe(30);
+    expect(one.hub_contacts.map((two) => `${two.address} ${two.listed_address}`)).toEqual([
+      ...names(larger),
+      ...names(lesser).slice(0, 5),
+    ]);
+  });
+});
+
+describe('whoever dealt with a listed address', () => {
+  /** How a neighbour is read whose transfer with a listed address does not name its signer. */
+  async function readingOf(over: Partial<HistoryTransfer>): Promise<string | undefined> {
+    const read = new Map<string, string>();
+    const faultyHistory = (history: TransferHistory): TransferHistory => ({
+      ...history,
+      neighbourhoods: (addresses, limits) => {
+        const how = limits.standingOnly === true ? 'standing' : 'whole';
+        for (const one of addresses) read.set(one, how);
+        return history.neighbourhoods(addresses, limits);
+      },
+    });
+    const between = memoryTransfer(2, LISTED, MIDDLE, { ...over, initiator: null });
+    const transfers = [memoryTransfer(1, SUBJECT, MIDDLE), between];
+    await whole({ transfers, ring: 'whole', faultyHistory });
+    return read.get(MIDDLE);
+  }
+
+  test('is read whole only where it may tell the signer that an edge hangs on', async () => {
+    const token = { kind: 'token', token: TOKEN } as const;
+    expect(await readingOf({ ...token, has_market: true })).toBe('standing');
+    expect(await readingOf({ ...token, has_market: null })).toBe('standing');
+    expect(await readingOf({ ...token, has_market: false })).toBe('whole');
+    expect(await readingOf({ ...token, raw_amount: 0n })).toBe('whole');
+    expect(await readingOf({ kind: 'internal', raw_amount: 0n })).toBe('whole');
+    expect(await readingOf({ kind: 'internal' })).toBe('standing');
+  });
 });
 
 describe('NFTs', () => {

@@ -28,6 +28,7 @@ import {
   type CounterpartyRingPort,
   type CoveredNeighbourhood,
   type HistoryProvenance,
+  type HistoryTransfer,
   type isSignedBy,
   type MetRing,
   signerOf,
@@ -38,13 +39,14 @@ import {
 import type { SanctionsList } from '../../ports/sanctions.ts';
 import type { ExchangeLabels, LabelLookUp } from '../../ports/tables.ts';
 import { addCause, type Cause, HISTORY_LIMITS, historyInTime } from '../history/address-history.ts';
-import { compareText, type LeftOutRule, sift } from '../history/edge-rule.ts';
+import { hangsOnSigner, type LeftOutRule, sift } from '../history/edge-rule.ts';
 import { leadingLabel } from '../tables/labels.ts';
 import {
   admit,
   askHistory,
   compareContacts,
-  compareHubContacts,
+  compareHubs,
+  type EdgeTo,
   expand,
   fileCauses,
   type Hit,
@@ -54,6 +56,7 @@ import {
   isSigned,
   type LeftOutContact,
   type ListWalkLimits,
+  leadingContacts,
   type Met,
   meet,
   nothing,
@@ -325,10 +328,8 @@ async function concludeWalk(
   kind: AddressKind,
   { found, hopsExamined, stoppedEarly }: Ended,
 ): Promise<Partly<Walk, WalkPort>> {
-  const hubs = [...state.hubs]
-    .sort((a, b) => b.degree - a.degree || compareText(a.address, b.address))
-    .slice(0, CONTACTS_LISTED_MAX);
-  const hubContacts = [...state.hubContacts].sort(compareHubContacts).slice(0, CONTACTS_LISTED_MAX);
+  const hubs = [...state.hubs].sort(compareHubs).slice(0, CONTACTS_LISTED_MAX);
+  const hubContacts = leadingContacts(state.hubContacts, CONTACTS_LISTED_MAX);
   const shown = [...hubs, ...hubContacts].map(({ address }) => address);
   const labels =
     ports.labels === null || shown.length === 0 ? null : await ports.labels.lookUp(shown);
@@ -360,7 +361,7 @@ async function concludeWalk(
     hubs: hubs.map((hub) => ({ ...hub, label: labelOf(labels, hub.address) })),
     hubs_count: state.hubs.length,
     hub_contacts: hubContacts.map((one) => ({ ...one, label: labelOf(labels, one.address) })),
-    hub_contacts_count: state.hubContacts.length,
+    hub_contacts_count: state.hubContacts.reduce((sum, { edges }) => sum + edges.length, 0),
     ring: state.ring,
     labels_unread: labels instanceof Unread ? labels.why : null,
     left_out: state.leftOut,
@@ -475,7 +476,8 @@ export async function meetRing(
       const { degree } = hub.value;
       const { address } = from;
       if (before === undefined) state.hubs.push({ address, degree });
-      for (const contact of edgeTo(from)) state.hubContacts.push({ address, degree, ...contact });
+      if (edgeTo(from).length > 0)
+        state.hubContacts.push({ hub: { address, degree }, edges: edgeTo(from) });
       continue;
     }
     const told = before === undefined ? NOBODY_MET : counterpartiesIn(before);
@@ -504,7 +506,7 @@ async function askNeighbours(
   neighbours: readonly Reached[],
   listed: ReadonlyMap<string, readonly Counterparty[]>,
 ): Promise<Readings> {
-  const isTold = ({ address }: Reached) => rowsUnder(listed, address).every(namesSigners);
+  const isTold = ({ address }: Reached) => rowsUnder(listed, address).every(tellsEdge);
   const told = neighbours.filter(isTold);
   const untold = neighbours.filter((one) => !isTold(one));
   const readings = await Promise.all([
@@ -514,8 +516,9 @@ async function askNeighbours(
   return new Map(readings.flatMap((some) => [...some]));
 }
 
-function namesSigners({ transfers, transfer_count }: Counterparty): boolean {
-  return transfers.length === transfer_count && transfers.every((one) => signerOf(one) !== null);
+function tellsEdge({ transfers, transfer_count }: Counterparty): boolean {
+  const isTold = (one: HistoryTransfer) => !hangsOnSigner(one) || signerOf(one) !== null;
+  return transfers.length === transfer_count && transfers.every(isTold);
 }
 
 const NOBODY_MET: ReadonlySet<string> = new Set();
@@ -532,8 +535,6 @@ const NO_READINGS: Readings = new Map();
 function sideOf({ address, way }: Reached): readonly string[] {
   return way === null ? [address] : stopsOf(way);
 }
-
-type EdgeTo = Omit<HubContact, keyof Hub>;
 
 function edgesOf(
   state: WalkState,

@@ -143,7 +143,7 @@ function signersTold(known: CoveredNeighbourhood): CoveredNeighbourhood {
     return signed ? { ...transfer, initiator: address } : { ...transfer, unsigned_by: address };
   };
   const counterparties = known.counterparties.map((one) => {
-    return { ...one, transfers: one.transfers.map(withSigner) };
+    return one.transfers.every(isTold) ? one : { ...one, transfers: one.transfers.map(withSigner) };
   });
   return { ...known, counterparties };
 }

@@ -263,7 +263,9 @@ export function betweenTwo(warehouse: Warehouse, reads: WarehouseReads) {
       // The cached rows may be older than this, and rows that became final may have left the tip.
       kept.renew((await reads.marked()).parts.sides);
       if (kept.epoch() !== epoch) continue;
-      for (const [peer, own] of between) between.set(peer, joinedMeetings(own, tip, peer));
+      if (hasTip) {
+        for (const [peer, own] of between) between.set(peer, joinedMeetings(own, tip, peer));
+      }
       return { held, between };
     }
     throw interruption();

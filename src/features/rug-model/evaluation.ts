@@ -223,7 +223,11 @@ async function* drawDeployers(
       const one = Math.floor(draw() * deployers);
       times[one] = Number(times[one]) + 1;
     }
-    yield Float64Array.from(deployer, (one) => Number(times[one]));
+    const weights = new Float64Array(deployer.length);
+    for (let row = 0; row < weights.length; row += 1) {
+      weights[row] = Number(times[Number(deployer[row])]);
+    }
+    yield weights;
     visits += deployer.length;
     if (visits < VISITS_AT_ONCE) continue;
     visits = 0;
@@ -237,16 +241,17 @@ function gapsOf(
   died: Uint8Array,
   weights: Float64Array | null,
 ): (number | null)[] {
-  const share = (rows: Iterable<number>): number | null => {
+  const share = (rows: ArrayLike<number>): number | null => {
     let [hits, of] = [0, 0];
-    for (const row of rows) {
+    for (let at = 0; at < rows.length; at += 1) {
+      const row = Number(rows[at]);
       const weight = weights === null ? 1 : Number(weights[row]);
       hits += weight * Number(died[row]);
       of += weight;
     }
     return of === 0 ? null : hits / of;
   };
-  const all = share(died.keys());
+  const all = share(Uint32Array.from(died.keys()));
   return groups.map((rows) => {
     const own = share(rows);
     return own === null || all === null ? null : own - all;

@@ -52,7 +52,7 @@ const IS_SHORT = FAULTS_S < 60;
 const BUDGET = IS_SHORT ? 8 : 200;
 const SCANNING = 3;
 /** Traffic of each kind comes so often. */
-const EVERY_MS = IS_SHORT ? 250 : 400;
+const EVERY_MS = IS_SHORT ? 500 : 400;
 const READERS = 4;
 const BASE_ID = 8453;
 const ANCHOR_KEY = `0x${'05'.repeat(32)}`;

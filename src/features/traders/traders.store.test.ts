@@ -7,6 +7,7 @@ import type { Database } from '../../stores/control/engine/database.ts';
 import { evm } from '../../testing/addresses.ts';
 import { STILL_NOW } from '../../testing/clock.ts';
 import { embeddedControl, onEachEngine } from '../../testing/control-store.ts';
+import { trialsOf } from '../../testing/trials.ts';
 import { quietAnalysis } from '../../testing/twins/traders.ts';
 import { TRADERS_WAITING_MAX, traderAnalysisTable, traderWorkTable } from './traders.store.ts';
 
@@ -147,10 +148,10 @@ onEachEngine((name, fresh) => {
   });
 });
 
-const ASKED = 10_000;
+const ASKED = trialsOf('EXHIBIT_TEST_ASKED', 2_000, 10_000);
 const embedded = embeddedControl();
 
-test('of ten thousand asked addresses 200 wait, and neither renewals nor commands wait for them', async () => {
+test(`of ${ASKED} asked addresses 200 wait, and neither renewals nor commands wait for them`, async () => {
   const database = embedded();
   const { analyses, work } = over(database);
   await value(analyses.ask(BOB));

@@ -3,6 +3,7 @@
 // health check of a load balancer.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,13 +18,14 @@ import { requestSigned } from './client/signed.ts';
 import { type SavedAnswer, verifySavedAnswer } from './contract/saved-answer.ts';
 import { freePort } from './testing/free-port.ts';
 import { connectClient } from './testing/mcp-clients.ts';
-import { type Simulated, startSimulated } from './testing/program.ts';
+import { runPrinting, type Simulated, startSimulated } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 const START = { timeout: 30_000, interval: 100 };
 /** The first round of the producer, and the first checkpoint after it. */
 const ROUND = { timeout: 120_000, interval: 500 };
 const FEED = z.object({ signals: z.array(z.unknown()) });
+const LINK = z.object({ url: z.url() });
 const FORGED = '203.0.113.9';
 
 type Ports = { readonly front: number; readonly service: number; readonly home: string };
@@ -93,32 +95,50 @@ const ALL = PROXIES.map((one) => ({
   title: existsSync(one.program) ? one.name : `${one.name} (skipped: not installed)`,
 }));
 
+/** One service for all: each proxy stands in front of it at the same port, one after the other. */
+const isAny = ALL.some(({ program }) => existsSync(program));
+const home = mkdtempSync(join(tmpdir(), 'exhibit-proxy-'));
+let ports: Ports;
+let service: Simulated | undefined;
+let origin = '';
+beforeAll(async () => {
+  if (!isAny) return;
+  ports = { front: await freePort(), service: await freePort(), home };
+  origin = `http://127.0.0.1:${ports.front}`;
+  const env = {
+    EXHIBIT_PORT: String(ports.service),
+    EXHIBIT_PUBLIC_URL: origin,
+    EXHIBIT_TRUST_PROXY: 'true',
+  };
+  service = await startSimulated({ cwd: home, env });
+  // While the first round of the producer keeps the store busy, a page may answer 503.
+  await vi.waitFor(async () => {
+    const signals = await fetch(`http://127.0.0.1:${ports.service}/api/signals?limit=1`);
+    expect(await signals.text()).toContain('"state":"running"');
+  }, ROUND);
+});
+afterAll(async () => {
+  service?.program.child.kill('SIGKILL');
+  await service?.program.ended;
+  rmSync(home, { recursive: true, force: true });
+});
+
 describe.each(ALL)('behind $title', ({ name, program, config, words }) => {
   const isThere = existsSync(program);
-  const home = mkdtempSync(join(tmpdir(), 'exhibit-proxy-'));
   let proxy: ChildProcess | undefined;
-  let service: Simulated | undefined;
-  let origin = '';
   beforeAll(async () => {
     if (!isThere) return;
-    const ports = { front: await freePort(), service: await freePort(), home };
-    origin = `http://127.0.0.1:${ports.front}`;
-    const env = {
-      EXHIBIT_PORT: String(ports.service),
-      EXHIBIT_PUBLIC_URL: origin,
-      EXHIBIT_TRUST_PROXY: 'true',
-    };
-    const file = join(home, 'proxy.conf');
+    const file = join(home, `${name}.conf`);
     writeFileSync(file, config(ports));
-    service = await startSimulated({ cwd: home, env });
     proxy = spawn(program, words(file), { stdio: 'ignore' });
     await vi.waitFor(async () => expect((await fetch(`${origin}/health`)).status).toBe(200), START);
   });
   afterAll(async () => {
-    proxy?.kill('SIGKILL');
-    service?.program.child.kill('SIGKILL');
-    await service?.program.ended;
-    rmSync(home, { recursive: true, force: true });
+    if (proxy === undefined) return;
+    const ended = once(proxy, 'close');
+    // Its workers end with it, so that the next one finds the port free.
+    proxy.kill('SIGTERM');
+    await ended;
   });
 
   function started(): Simulated {
@@ -150,12 +170,14 @@ describe.each(ALL)('behind $title', ({ name, program, config, words }) => {
   test.skipIf(!isThere)(
     'a member signs in by the link, and is seen by the proxy’s word alone',
     async () => {
-      const said = started().program.out();
-      const link = /(http:\S+\/activate\?\S+)/.exec(said)?.[1];
-      expect(link).toContain(`${origin}/activate?`);
-      const form = new URLSearchParams({
-        link: String(new URL(String(link)).searchParams.get('link')),
-      });
+      const { program, cwd } = started();
+      const printed = /(http:\S+\/activate\?\S+)/.exec(program.out())?.[1];
+      expect(printed).toContain(`${origin}/activate?`);
+      // The one that is printed opens once, and there are two proxies.
+      const words = ['members', 'link', 'mem_simulated_demo'];
+      const { url } = await runPrinting(LINK, words, { cwd });
+      expect(url).toContain(`${origin}/activate?`);
+      const form = new URLSearchParams({ link: String(new URL(url).searchParams.get('link')) });
       const post = (from: string) =>
         fetch(`${origin}/activate`, {
           method: 'POST',

@@ -175,6 +175,20 @@ describe('a fact that was not told without faults', () => {
     ]);
   });
 
+  test('is not false where a board has scored more since, and is where it scored less or twice', async () => {
+    const board = await saidOf(two);
+    const scored = (count: number) => ({
+      ...board,
+      facts: new Map([...board.facts, ['scored[].scored', [String(count)]]]),
+    });
+    expect(falseIn('board', scored(9), scored(10))).toEqual([]);
+    for (const count of [8, 18]) {
+      expect(falseIn('board', scored(9), scored(count))).toEqual([
+        'board: otherwise without a word: scored[].scored',
+      ]);
+    }
+  });
+
   test('is not false where its stand-in has another port, and is where it is told twice', async () => {
     const at = (...ports: number[]) => ({
       ...two,

@@ -114,7 +114,7 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
       expect(valueIn(await tied('b')).ties.some((one) => one.key === 'l')).toBe(false);
     });
 
-    test('tells what speaks against links of the addresses met, as the last examination saw it', async () => {
+    test('tells what speaks against links of the addresses met, as the last whole examination saw it', async () => {
       const { tx, block, at } = tie('lockstep', 'k', 'a');
       const by = { tx, block, at, detail: null };
       const crowd: Objection = { ...by, chain: 'ethereum', kind: 'crowd', key: 'f', address: 'a' };
@@ -122,6 +122,9 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
       await made.store.keep('ethereum', { ...nothing, objections: [crowd] }, AT);
       expect(valueIn(await tied('a')).objections).toEqual([crowd]);
       expect(valueIn(await tied('b')).objections).toEqual([]);
+      const cut: Examination = { address: 'a', whole: false, read_at: AT, reason: 'cut' };
+      await made.store.keep('ethereum', { ...nothing, examinations: [cut] }, AT);
+      expect(valueIn(await tied('a')).objections).toEqual([crowd]);
       await made.store.keep('ethereum', { ...nothing, examinations: [whole] }, AT);
       expect(valueIn(await tied('a')).objections).toEqual([]);
     });
@@ -156,13 +159,19 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
       expect(await tied('a0', { ...LIMITS, roundsMax: 30, addressesMax: 5 })).toBeInstanceOf(Part);
     });
 
-    test('tells the last examination of each address asked', async () => {
-      const whole: Examination = { address: 'a', whole: true, read_at: AT, reason: null };
-      const cut: Examination = { address: 'a', whole: false, read_at: AT + 1, reason: 'cut' };
-      await made.store.keep('ethereum', { ...nothing, examinations: [whole] }, AT);
-      expect(valueIn(await tied('a')).examinations.get('a')).toEqual(whole);
-      await made.store.keep('ethereum', { ...nothing, examinations: [cut] }, AT);
-      expect(valueIn(await tied('a')).examinations.get('a')).toEqual(cut);
+    test('tells the last whole examination of an address, which a cut one takes from nobody', async () => {
+      const kept = async (one: Omit<Examination, 'address'>) => {
+        const examinations = [{ ...one, address: 'a' }];
+        await made.store.keep('ethereum', { ...nothing, examinations }, AT);
+        return valueIn(await tied('a')).examinations.get('a');
+      };
+      const cut = { address: 'a', whole: false, read_at: AT, reason: 'cut' };
+      const whole = { address: 'a', whole: true, read_at: AT + 1, reason: null };
+      expect(await kept(cut)).toEqual(cut);
+      expect(await kept(whole)).toEqual(whole);
+      expect(await kept({ ...cut, read_at: AT + 2 })).toEqual(whole);
+      expect(await kept({ ...whole, read_at: AT + 3 })).toEqual({ ...whole, read_at: AT + 3 });
+      expect(await kept(whole)).toEqual({ ...whole, read_at: AT + 3 });
       expect(valueIn(await tied('b')).examinations.size).toBe(0);
     });
 

@@ -145,7 +145,10 @@ export type Tied = {
   readonly objections: readonly Objection[];
   /** Bitcoin addresses that were paid in more than one transaction: no one-time change. */
   readonly reused: ReadonlySet<string>;
-  /** The last examination of each address met, where there was one under the rules of now. */
+  /**
+   * The last whole examination of each address met, else the last cut one, where there was one
+   * under the rules of now.
+   */
   readonly examinations: ReadonlyMap<string, Examination>;
 };
 

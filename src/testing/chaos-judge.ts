@@ -122,8 +122,19 @@ function otherIn(whole: Statement, said: Statement): string[] {
   return [...said.facts].flatMap(([pattern, values]) => {
     const before = whole.facts.get(pattern);
     const isSame = before !== undefined && values.join('\n') === before.join('\n');
-    return isSame || lost.has(pattern) ? [] : [pattern];
+    const isGrown = before !== undefined && TOTAL.test(pattern) && hasGrown(before, values);
+    return isSame || isGrown || lost.has(pattern) ? [] : [pattern];
   });
+}
+
+/** What a board has scored so far: a service that is asked later counts more rounds. */
+const TOTAL = /^scored\[\]\.scored$/;
+
+/** Whether totals are as many as before and more than those, but not twice as much. */
+function hasGrown(before: readonly string[], now: readonly string[]): boolean {
+  const sumOf = (values: readonly string[]) => values.reduce((sum, one) => sum + Number(one), 0);
+  const [least, told] = [sumOf(before), sumOf(now)];
+  return now.length === before.length && told > least && told < 2 * least;
 }
 
 /** What says nothing at all. */

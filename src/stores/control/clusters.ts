@@ -416,7 +416,10 @@ async function examinationsOf(database: Database, chain: ChainName, addresses: r
 
 export const INSERT_ROWS_MAX = 2_000;
 
-/** Keeps what examinations saw. `now`: Unix seconds. */
+/**
+ * Keeps what examinations saw. One that was cut takes nothing from a whole one: what speaks against
+ * a link stands, and so does the date to which all was read. `now`: Unix seconds.
+ */
 export async function keepSeen(
   session: Session,
   chain: ChainName,
@@ -439,7 +442,7 @@ export async function keepSeen(
   );
   await session.query(
     'delete from entity_objections where chain = $1 and address = any($2::text[])',
-    [chain, examinations.map(({ address }) => address)],
+    [chain, examinations.filter(({ whole }) => whole).map(({ address }) => address)],
   );
   await insertTies(session, ties, now);
   await insertObjections(session, objections);
@@ -454,8 +457,9 @@ export async function keepSeen(
      on conflict (chain, address) do update
      set whole = excluded.whole, read_at = excluded.read_at, reason = excluded.reason,
        rule = excluded.rule
-     where entity_examinations.read_at <= excluded.read_at
-       or entity_examinations.rule < excluded.rule`,
+     where entity_examinations.rule < excluded.rule
+       or entity_examinations.read_at <= excluded.read_at
+         and (excluded.whole or not entity_examinations.whole)`,
     [chain, ...columnsOf(examinations, ['address', 'whole', 'read_at', 'reason']), TIE_RULE],
   );
 }

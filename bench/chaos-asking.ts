@@ -110,7 +110,10 @@ export function changedAmong(
 /** How long it took until everything was said again, or what was not within the minute. */
 export type Recovery = { readonly recoveredMs: number | null; readonly unlike: string | null };
 
-/** Asks until each question is answered as before; notes what is false meanwhile. */
+/**
+ * Asks in turn until each question is answered as before, since what one route tells may rest on
+ * what another was asked; notes what is false meanwhile.
+ */
 export async function recover(
   port: number,
   questions: readonly Question[],
@@ -119,27 +122,26 @@ export async function recover(
 ): Promise<Recovery> {
   const { ask, close } = askingAt(port);
   const began = performance.now();
-  // When the last of those that had not recovered at its first question had.
-  let recoveredMs = 0;
+  let left = questions;
   try {
-    for (const { operation, request } of questions) {
-      for (let asked = 1; ; asked += 1) {
+    for (let turn = 1; ; turn += 1) {
+      const unlike: { readonly question: Question; readonly how: string }[] = [];
+      for (const question of left) {
+        const { operation, request } = question;
         const answer = await answerOr(ask, request);
         const said = answer === null ? NO_ANSWER : statementOf(operation.id, answer);
         const before = whole.get(request.name);
         lies.push(...falseIn(request.name, before, said));
-        const sinceMs = performance.now() - began;
-        if (before === undefined || isAsWhole(before, said)) {
-          if (asked > 1) recoveredMs = sinceMs;
-          break;
-        }
-        if (sinceMs > RECOVERY_MS_MAX) {
-          return { recoveredMs: null, unlike: `${request.name}: ${lessThan(before, said)}` };
-        }
-        await sleep(RECOVERY_EACH_MS);
+        const how = before === undefined ? null : lessThan(before, said);
+        if (how !== null) unlike.push({ question, how: `${request.name}: ${how}` });
       }
+      const sinceMs = performance.now() - began;
+      const [first] = unlike;
+      if (first === undefined) return { recoveredMs: turn === 1 ? 0 : sinceMs, unlike: null };
+      if (sinceMs > RECOVERY_MS_MAX) return { recoveredMs: null, unlike: first.how };
+      left = unlike.map(({ question }) => question);
+      await sleep(RECOVERY_EACH_MS);
     }
-    return { recoveredMs, unlike: null };
   } finally {
     close();
   }

@@ -111,8 +111,8 @@ export function changedAmong(
 export type Recovery = { readonly recoveredMs: number | null; readonly unlike: string | null };
 
 /**
- * Asks in turn until each question is answered as before, since what one route tells may rest on
- * what another was asked; notes what is false meanwhile.
+ * Asks everything in turn until all is answered as before, since what one route tells may rest on
+ * what another was asked and kept; notes what is false meanwhile.
  */
 export async function recover(
   port: number,
@@ -122,24 +122,21 @@ export async function recover(
 ): Promise<Recovery> {
   const { ask, close } = askingAt(port);
   const began = performance.now();
-  let left = questions;
   try {
     for (let turn = 1; ; turn += 1) {
-      const unlike: { readonly question: Question; readonly how: string }[] = [];
-      for (const question of left) {
-        const { operation, request } = question;
+      const unlike: string[] = [];
+      for (const { operation, request } of questions) {
         const answer = await answerOr(ask, request);
         const said = answer === null ? NO_ANSWER : statementOf(operation.id, answer);
         const before = whole.get(request.name);
         lies.push(...falseIn(request.name, before, said));
         const how = before === undefined ? null : lessThan(before, said);
-        if (how !== null) unlike.push({ question, how: `${request.name}: ${how}` });
+        if (how !== null) unlike.push(`${request.name}: ${how}`);
       }
       const sinceMs = performance.now() - began;
       const [first] = unlike;
       if (first === undefined) return { recoveredMs: turn === 1 ? 0 : sinceMs, unlike: null };
-      if (sinceMs > RECOVERY_MS_MAX) return { recoveredMs: null, unlike: first.how };
-      left = unlike.map(({ question }) => question);
+      if (sinceMs > RECOVERY_MS_MAX) return { recoveredMs: null, unlike: first };
       await sleep(RECOVERY_EACH_MS);
     }
   } finally {

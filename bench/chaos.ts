@@ -184,7 +184,6 @@ async function runFault(
       return { answers: said, calls, lies, changed: changed.length, ...none };
     }
     writeFileSync(join(folder, world, FAULTS_FILE), '\n');
-    // All are asked: what one route tells may rest on what a plain one was asked, and kept.
     const back = await recover(port, questions, before, lies);
     const counts = { changed: changed.length, unsettled: [] };
     return { answers: said, calls, lies: [...new Set(lies)], ...counts, ...back };

@@ -17,6 +17,7 @@ import {
   type ClusterStore,
   type Examination,
   type Heuristic,
+  type Judged,
   type Objection,
   TIE_FORMS,
   type Tie,
@@ -127,6 +128,22 @@ export function clusterStoreKeeps(name: string, make: (simulated: boolean) => Pr
       expect(valueIn(await tied('a')).objections).toEqual([crowd]);
       await made.store.keep('ethereum', { ...nothing, examinations: [whole] }, AT);
       expect(valueIn(await tied('a')).objections).toEqual([]);
+    });
+
+    test('takes back what speaks against a link once that is judged anew, of whoever was cut', async () => {
+      const { tx, block, at } = tie('lockstep', 'k', 'a');
+      const by = { tx, block, at, detail: null, chain: 'ethereum', address: 'a' } as const;
+      const crowd: Objection = { ...by, kind: 'crowd', key: 'f' };
+      const chance: Objection = { ...by, kind: 'by_chance', key: 'k' };
+      await made.store.keep('ethereum', { ...nothing, objections: [crowd, chance] }, AT);
+      const left = async (judged: Judged) => {
+        await made.store.keep('ethereum', { ...nothing, judged: [judged] }, AT);
+        return valueIn(await tied('a')).objections;
+      };
+      expect(await left({ heuristic: 'deposit_reuse', key: 'k' })).toHaveLength(2);
+      expect(await left({ heuristic: 'lockstep', key: 'k' })).toEqual([crowd]);
+      expect(await left({ heuristic: 'lockstep', address: 'a' })).toEqual([crowd]);
+      expect(await left({ heuristic: 'shared_funder', address: 'a' })).toEqual([]);
     });
 
     test('does not follow a key that more share than may', async () => {

@@ -107,6 +107,16 @@ export const objection = z.strictObject({
 });
 export type Objection = z.output<typeof objection>;
 
+/** What each heuristic says against its ties: a new judgement of it replaces these too. */
+export const OBJECTIONS_OF: { readonly [H in Heuristic]: readonly Objection['kind'][] } = {
+  deposit_reuse: [],
+  shared_funder: ['crowd', 'contract_payer'],
+  lockstep: ['by_chance'],
+  same_deployer: [],
+  multi_input: [],
+  change: [],
+};
+
 /**
  * The scope of a new judgement, which replaces the stored one: everything under a key, or
  * everything that ties an address by a heuristic.
@@ -118,7 +128,7 @@ export type Judged =
 /** The findings of examinations, as they are kept and replaced. */
 export type SeenTies = {
   readonly ties: readonly Tie[];
-  /** Of the addresses examined: they replace what was held of the same. */
+  /** Those of a subject that was judged, or of an address examined whole, replace the held ones. */
   readonly objections: readonly Objection[];
   readonly judged: readonly Judged[];
   readonly services: readonly ServiceMark[];

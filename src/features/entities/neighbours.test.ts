@@ -226,6 +226,24 @@ describe('lockstep', () => {
     expect(found.against.map(({ kind }) => kind)).toContain('by_chance');
   });
 
+  test('is not told as chance where what both use was not read', async () => {
+    const { ports } = world({ transfers: [...own, ...together] });
+    const silent = unread('transfer_history', why('time_budget'));
+    const transferHistory: Ports['transferHistory'] = {
+      ...ports.transferHistory,
+      neighbourhoods: async (addresses, limits) => {
+        const readings = await ports.transferHistory.neighbourhoods(addresses, limits);
+        const told = [...readings].map(([address, one]) => {
+          return [address, shops.includes(address) ? silent : one] as const;
+        });
+        return new Map(told);
+      },
+    };
+    const found = await dataOfEntity(SUBJECT, { ...ports, transferHistory });
+    expect(found.against).toEqual([]);
+    expect(found.checked).toBe(false);
+  });
+
   test('is none of moments that all lie within the same hour', async () => {
     const hour = shops.flatMap((shop, n) => [
       t(200 + n * 900, SUBJECT, shop),

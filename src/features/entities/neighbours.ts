@@ -433,6 +433,8 @@ export function lockstepTies(
   const chance = chanceOfMoments([first, second], moments.length, addresses, telling);
   const by = earliest(between);
   if (!isAlike(moments, [first, second]) || chance > CHANCE_MAX) {
+    // A target that was not read tells no moment: too few of them say nothing then.
+    if (!whole) return { ties: [], objections: [] };
     const [shown] = by;
     if (shown === undefined) throw new Error('lockstep: a pair sends to each other');
     const { tx, block, at } = shown;

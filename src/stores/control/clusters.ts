@@ -20,6 +20,8 @@ import {
   type HeldTie,
   type HeldTiesPort,
   heldTie,
+  type Judged,
+  OBJECTIONS_OF,
   type Objection,
   objection,
   type SeenTies,
@@ -416,6 +418,11 @@ async function examinationsOf(database: Database, chain: ChainName, addresses: r
 
 export const INSERT_ROWS_MAX = 2_000;
 
+/** Judgements with each kind of objection that they replace. */
+function objectionsUnder<J extends Judged>(judged: readonly J[]) {
+  return judged.flatMap((one) => OBJECTIONS_OF[one.heuristic].map((kind) => ({ ...one, kind })));
+}
+
 /**
  * Keeps what examinations saw. One that was cut takes nothing from a whole one: what speaks against
  * a link stands, and so does the date to which all was read. `now`: Unix seconds.
@@ -439,6 +446,18 @@ export async function keepSeen(
      using unnest($2::text[], $3::text[]) as j (heuristic, address)
      where t.chain = $1 and t.heuristic = j.heuristic and t.address = j.address`,
     [chain, ...columnsOf(addresses, ['heuristic', 'address'])],
+  );
+  await session.query(
+    `delete from entity_objections o
+     using unnest($2::text[], $3::text[]) as j (kind, key)
+     where o.chain = $1 and o.kind = j.kind and o.key = j.key`,
+    [chain, ...columnsOf(objectionsUnder(keys), ['kind', 'key'])],
+  );
+  await session.query(
+    `delete from entity_objections o
+     using unnest($2::text[], $3::text[]) as j (kind, address)
+     where o.chain = $1 and o.kind = j.kind and o.address = j.address`,
+    [chain, ...columnsOf(objectionsUnder(addresses), ['kind', 'address'])],
   );
   await session.query(
     'delete from entity_objections where chain = $1 and address = any($2::text[])',

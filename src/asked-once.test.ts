@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { evm } from './testing/addresses.ts';
 import { joinLive, type LiveProgram, startLive } from './testing/live-program.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import type { ExplorerRow } from './world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
 
@@ -61,7 +62,7 @@ const answered = z.object({ state: z.string(), data: z.unknown() });
 /** An answer, without its id and its sources. */
 async function ask(path: string): Promise<z.output<typeof answered>> {
   const headers = { authorization: `Bearer ${key}` };
-  const answer = await fetch(`${live.base()}/api/v1/wallet/${path}`, { headers });
+  const answer = await fetchPatiently(`${live.base()}/api/v1/wallet/${path}`, { headers });
   return answered.parse(await answer.json());
 }
 
@@ -69,10 +70,15 @@ async function ask(path: string): Promise<z.output<typeof answered>> {
 async function screen(address: string) {
   const answers = [];
   for (const route of ROUTES) answers.push(await ask(`${address}/${route}`));
-  const page = await fetch(`${live.base()}/address/${address}`, { headers: { cookie } });
+  const page = await fetchPatiently(`${live.base()}/address/${address}`, { headers: { cookie } });
   expect(page.status).toBe(200);
   await page.text();
   return answers;
+}
+
+/** Answers without when the list was last found to be in force, which the publisher is asked. */
+function withoutListCheck(answers: Awaited<ReturnType<typeof screen>>): string {
+  return JSON.stringify(answers).replaceAll(/("sha256":"[0-9a-f]{64}","as_of":)\d+/g, '$10');
 }
 
 test.for(['calm', 'busy'])(
@@ -91,8 +97,8 @@ test.for(['calm', 'busy'])(
     const second = await screen(evm(name));
     expect(explorer.calls.slice(calls)).toEqual([]);
     // What came to its end is kept, and read there.
-    const told = JSON.stringify(second).replaceAll('"warehouse"', '"onchain"');
-    expect(told).toBe(JSON.stringify(first));
+    const told = withoutListCheck(second).replaceAll('"warehouse"', '"onchain"');
+    expect(told).toBe(withoutListCheck(first));
   },
 );
 

@@ -16,6 +16,7 @@ import {
   SERVES_EVERY_ROUTE,
 } from './testing/every-route.ts';
 import { type LiveProgram, startLive } from './testing/live-program.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { coercedFieldsOf } from './transport/answer.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -45,7 +46,7 @@ type Init = { readonly method?: string; readonly headers?: { readonly [name: str
 
 function ask({ access }: ReadRoute, path: string, init: Init = {}): Promise<Response> {
   const headers = { ...credentials[access], 'accept-encoding': 'identity', ...init.headers };
-  return fetch(live.base() + path, { ...init, headers, redirect: 'manual' });
+  return fetchPatiently(live.base() + path, { ...init, headers, redirect: 'manual' });
 }
 
 const HEAD = ['content-type', 'cache-control', 'vary', 'access-control-allow-origin'];
@@ -122,7 +123,7 @@ test.each([SOLANA.slice(0, 31), SOLANA + SOLANA.slice(0, 20)])(
 
 describe('of the edge nothing is on record, and no day was looked at', () => {
   const told = async (path: string) => {
-    const answer = await fetch(live.base() + path);
+    const answer = await fetchPatiently(live.base() + path);
     return [answer.status, await answer.json()];
   };
   const nothing = { as_of: null, data_mode: 'empty' };
@@ -224,7 +225,7 @@ describe('of the edge nothing is on record, and no day was looked at', () => {
   });
 
   test('the page says so of no market', async () => {
-    const page = await (await fetch(`${live.base()}/edge`)).text();
+    const page = await (await fetchPatiently(`${live.base()}/edge`)).text();
     expect(page).toContain('No call is on record here. That says nothing about any market.');
     expect(page).not.toContain('class="plot"');
   });

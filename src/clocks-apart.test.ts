@@ -12,6 +12,7 @@ import type { Database } from './stores/control/engine/database.ts';
 import { openPostgres } from './stores/control/engine/postgres.ts';
 import { evm } from './testing/addresses.ts';
 import { type Fleet, makeFleet, settingsOfFleet } from './testing/fleet.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { NO_POSTGRES, testPostgres } from './testing/postgres.ts';
 import { MAIN, onlySettings, runPrinting } from './testing/program.ts';
 import { rowsAs } from './testing/rows-as.ts';
@@ -125,7 +126,7 @@ describe.skipIf(NO_PLACE !== null)(`an hour apart ${NO_PLACE ?? ''}`, () => {
   const ask = async (name: string, path: string, headers: { [name: string]: string } = {}) => {
     const url = `${fleet.urls.get(name)}${path}`;
     const authorization = `Bearer ${key}`;
-    const answer = await fetch(url, { headers: { authorization, ...headers } });
+    const answer = await fetchPatiently(url, { headers: { authorization, ...headers } });
     const bytes = new Uint8Array(await answer.arrayBuffer());
     const text = new TextDecoder().decode(bytes);
     return { url: new URL(url), status: answer.status, headers: answer.headers, bytes, text };

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -24,6 +25,7 @@ import { parseConfig } from './config.ts';
 import { lookCommand } from './features/screening/look.command.ts';
 import { expectedStatus } from './testing/asked-routes.ts';
 import { connectClient, type McpClient } from './testing/mcp-clients.ts';
+import { fetchPatiently, isOverload, SENDINGS_MAX } from './testing/patient-fetch.ts';
 import { onlySettings, runPrinting, type Simulated } from './testing/program.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -76,7 +78,7 @@ const post = (body: object): RequestInit => ({
 
 async function httpText(path: string, key: string, init: RequestInit = {}): Promise<string> {
   const headers = { ...init.headers, authorization: `Bearer ${key}` };
-  return (await fetch(url + path, { ...init, headers })).text();
+  return (await fetchPatiently(url + path, { ...init, headers })).text();
 }
 
 /** An answer of the client, or the body of its refusal, as text. */
@@ -87,7 +89,9 @@ async function saidBy(call: Promise<unknown>): Promise<string> {
 /** The content of a scan's section, or its refusal of the address. */
 function sectionOf(scan: string, section: string): string {
   const parsed: unknown = JSON.parse(scan);
-  const { sections, refused } = Object(parsed).data;
+  const { data } = Object(parsed);
+  if (data === undefined) throw new Error(`the scan was refused: ${scan}`);
+  const { sections, refused } = data;
   if (section in sections) return JSON.stringify(sections[section]);
   const { error } = refused.find((one: { section: string }) => one.section === section);
   return JSON.stringify({ error });
@@ -151,10 +155,10 @@ async function byLook(address: string): Promise<Texts> {
   const path = ROUTES.wallet_ofac.path.replace('{address}', address);
   return {
     'http, ofac': await httpText(path, keys.member),
-    'look, ofac': JSON.stringify(ofac),
+    'look, ofac': String(JSON.stringify(ofac)),
     'http, screen': await httpText(ROUTES.bulk_wallet_screen.path, keys.member, post(body)),
     'client, screen': await saidBy(member.bulk_wallet_screen({ body })),
-    'look, screen': JSON.stringify(screen),
+    'look, screen': String(JSON.stringify(screen)),
   };
 }
 
@@ -176,13 +180,22 @@ function timeless(text: string): string {
 
 /** A second, a block or a first live read may fall between two doors: then they are asked anew. */
 const ATTEMPTS = 6;
+/** So are they where a door passes on that the service is overloaded, which is no attempt. */
+const COME_AGAIN_MS = 1_000;
+const isBusy = (text: string) => isOverload(402, text) || /try again in a second/.test(text);
 
 async function agreed(ask: () => Promise<Texts>): Promise<Texts> {
   let texts: Texts = {};
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  for (let attempt = 0, waits = 0; attempt < ATTEMPTS; attempt += 1) {
     texts = Object.fromEntries(
       Object.entries(await ask()).map(([door, text]) => [door, timeless(text)]),
     );
+    if (waits < SENDINGS_MAX && Object.values(texts).some(isBusy)) {
+      attempt -= 1;
+      waits += 1;
+      await wait(COME_AGAIN_MS);
+      continue;
+    }
     const kinds = new Set(Object.keys(texts).map((door) => door.split(', ')[1]));
     const distinct = new Set(Object.values(texts));
     if (distinct.size === kinds.size) return texts;
@@ -223,8 +236,9 @@ import { followStream } from 'exhibit/client/stream';
 
 declare const process: { readonly env: { readonly [name: string]: string | undefined } };
 const { BASE_URL = '', MEMBER = '', PARTNER = '', TOKEN = '', QUESTIONS = '' } = process.env;
-const member = createClient({ baseUrl: BASE_URL, key: MEMBER, token: TOKEN });
-const partner = createClient({ baseUrl: BASE_URL, key: PARTNER });
+const busy = { baseUrl: BASE_URL, retriesMax: 5, timeoutMs: 60_000 };
+const member = createClient({ ...busy, key: MEMBER, token: TOKEN });
+const partner = createClient({ ...busy, key: PARTNER });
 const print = (what: unknown) => console.log(JSON.stringify(what));
 
 const questions = JSON.parse(QUESTIONS) as { readonly [name: string]: object };

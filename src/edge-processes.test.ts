@@ -20,6 +20,7 @@ import { FIRST_WEEK, inventCalls } from './testing/emissions.ts';
 import { type Fleet, makeFleet, settingsOfFleet } from './testing/fleet.ts';
 import { createStoresIn } from './testing/fresh-warehouse.ts';
 import { keepCalls } from './testing/kept-calls.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { NO_POSTGRES, testPostgres } from './testing/postgres.ts';
 import { MAIN, onlySettings, runPrinting, startProgram } from './testing/program.ts';
 import { startWarehouseFront, type WarehouseFront } from './testing/warehouse-front.ts';
@@ -76,7 +77,7 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes ${NO_POSTGRES ?? ''}`, () =
 
   async function ask(name: string, path: string, key?: string): Promise<string> {
     const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
-    const answer = await fetch(urlOf(name) + path, { headers });
+    const answer = await fetchPatiently(urlOf(name) + path, { headers });
     expect(answer.status).toBe(200);
     return await answer.text();
   }

@@ -7,7 +7,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { requestSigned } from './client/signed.ts';
@@ -17,6 +16,7 @@ import { noBytesBreak } from './hostile-requests.suite.ts';
 import { programsAreMadeOf } from './openapi-programs.suite.ts';
 import { everyStatusIsSigned } from './signed-statuses.suite.ts';
 import { lotteryOf } from './testing/lottery.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { createControlIn } from './testing/postgres.ts';
 import { runPrinting, type Simulated, startSimulated } from './testing/program.ts';
 import { trialsOf } from './testing/trials.ts';
@@ -37,10 +37,10 @@ beforeAll(async () => {
   const words = ['keys', 'create', '--partner', 'acme', '--budget', '100000'];
   const place = { cwd: home, env: { EXHIBIT_SIMULATE: 'true' } };
   partner = (await runPrinting(z.object({ key: z.string() }), words, place)).key;
-  keys = await (await fetch(`${service.base_url}/.well-known/exhibit-keys.json`)).text();
+  keys = await (await fetchPatiently(`${service.base_url}/.well-known/exhibit-keys.json`)).text();
   // The leaderboard of a service that has just started holds nothing until its first round.
   const [url, headers] = [`${service.base_url}/api/leaderboard/rugs`, bearer(service.stream_token)];
-  await vi.waitFor(async () => expect((await fetch(url, { headers })).status).toBe(200), {
+  await vi.waitFor(async () => expect((await fetchPatiently(url, { headers })).status).toBe(200), {
     timeout: 120_000,
     interval: 500,
   });
@@ -62,14 +62,7 @@ function addresses(): string[] {
   return [...new Set(named)];
 }
 
-/** Whoever is told to come again does, a few times. */
-const TRIES = 20;
-const AGAIN_MS = 1_000;
-
-async function answerTo(
-  { method, path, operation, request }: SentRequest,
-  tries = TRIES,
-): Promise<TakenAnswer> {
+async function answerTo({ method, operation, request }: SentRequest): Promise<TakenAnswer> {
   const ways = operation.security.flatMap(Object.keys);
   const key = ways.includes('partner') ? partner : service.api_key;
   const credential = ways.includes('token') ? service.stream_token : key;
@@ -82,13 +75,9 @@ async function answerTo(
     ...(contentType === null ? {} : { 'content-type': contentType }),
   };
   const init = { method: method.toUpperCase(), headers, ...(body === null ? {} : { body }) };
-  const reply = await fetch(url, init);
+  const reply = await fetchPatiently(url, init);
   const { status, headers: received } = reply;
   const bytes = new Uint8Array(await reply.arrayBuffer());
-  if (status === 503 && received.get('retry-after') !== null && tries > 1) {
-    await wait(AGAIN_MS);
-    return answerTo({ method, path, operation, request }, tries - 1);
-  }
   const isHosted = url.pathname.startsWith('/api/v1/');
   const taken = { method: init.method, url, status, headers: received, bytes };
   return {
@@ -102,14 +91,14 @@ async function answerTo(
 
 test('of all generated requests none is answered by a fault or outside its schema', async () => {
   const document = (await (
-    await fetch(`${service.base_url}/openapi.json`)
+    await fetchPatiently(`${service.base_url}/openapi.json`)
   ).json()) as OpenapiDocument;
   const { faults, statuses, asked, hosted } = await generatedTraffic(document, { isWhole: true })({
     requests: REQUESTS,
     together: TOGETHER,
     addresses: addresses(),
     lottery: lotteryOf(SEED),
-    ask: (sent) => answerTo(sent),
+    ask: answerTo,
   });
   expect(faults).toEqual([]);
   expect([...statuses.values()].reduce((sum, count) => sum + count)).toBe(asked);
@@ -125,7 +114,7 @@ test('a day that no calendar has, NUL and half a character are refused, and no b
       'content-type': 'application/json',
     };
     const init = { method, headers, ...(body === undefined ? {} : { body }) };
-    const reply = await fetch(service.base_url + path, init);
+    const reply = await fetchPatiently(service.base_url + path, init);
     return [reply.status, await reply.text()] as const;
   };
   const address = '0x64144967c175997FC8526ba694021ae36965331c';

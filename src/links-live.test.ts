@@ -12,6 +12,7 @@ import { evm } from './testing/addresses.ts';
 import { logOf } from './testing/event-logs.ts';
 import { joinLive, type LiveProgram, startLive } from './testing/live-program.ts';
 import { connectClient, REVISIONS } from './testing/mcp-clients.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { runPrinting, startProgram } from './testing/program.ts';
 import type { ExplorerRow } from './world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
@@ -152,7 +153,7 @@ beforeEach(() => {
 
 async function ask<S extends z.ZodType>(shape: S, path: string): Promise<z.output<S>> {
   const headers = { authorization: `Bearer ${key}` };
-  return shape.parse(await (await fetch(live.base() + path, { headers })).json());
+  return shape.parse(await (await fetchPatiently(live.base() + path, { headers })).json());
 }
 
 const bridged = z.object({
@@ -310,13 +311,15 @@ describe('files of others', () => {
 });
 
 test('each link of the feed of changes is absolute and is served', async () => {
-  const feed = await (await fetch(`${live.base()}/registry/sanctions/changes.atom`)).text();
+  const feed = await (
+    await fetchPatiently(`${live.base()}/registry/sanctions/changes.atom`)
+  ).text();
   const links = [...feed.matchAll(/<link [^>]*href="([^"]+)"/g)].map(([, href]) => String(href));
   const ids = [...feed.matchAll(/<id>([^<]+)<\/id>/g)].map(([, id]) => String(id));
   expect([links.length > 2, ids.length > 1]).toEqual([true, true]);
   for (const one of [...links, ...ids]) expect(one.startsWith(live.base())).toBe(true);
   for (const link of new Set(links)) {
-    const { status } = await fetch(link.replaceAll('&amp;', '&'));
+    const { status } = await fetchPatiently(link.replaceAll('&amp;', '&'));
     expect([link, status]).toEqual([link, 200]);
   }
 });

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { LogSite } from './features/log/follow.ts';
 import { evm } from './testing/addresses.ts';
 import { type LiveLog, startLiveLog } from './testing/live-program.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { MAIN, onlySettings, startProgram } from './testing/program.ts';
 import { checkpointOver, servedLeaves, servedLog, startServedLog } from './testing/served-log.ts';
 
@@ -37,7 +38,7 @@ const get = (path: string) => live.get(path);
 async function publish(address: string) {
   const signal = await live.emit(address);
   await vi.waitFor(async () => {
-    const proof = await fetch(`${live.base()}/api/log/proof/signal:${signal.call_hash}`);
+    const proof = await fetchPatiently(`${live.base()}/api/log/proof/signal:${signal.call_hash}`);
     expect(proof.status).toBe(200);
   }, WAIT);
   return signal;
@@ -199,10 +200,10 @@ describe('a store that was put back', () => {
     expect(await stateOf()).toMatchObject({ signs: false, reason: frozen });
     const doctor = await run('doctor');
     expect(doctor.out + doctor.err).toContain('It has signed');
-    const page = await (await fetch(`${live.base()}/status`)).text();
+    const page = await (await fetchPatiently(`${live.base()}/status`)).text();
     expect(page).toContain('Frozen: 1 source');
     expect(page).not.toContain('never loaded</span></td><td class="blank">–</td><td>Where each');
-    const proof = await fetch(`${live.base()}/api/log/proof/signal:${lost.call_hash}`);
+    const proof = await fetchPatiently(`${live.base()}/api/log/proof/signal:${lost.call_hash}`);
     expect([proof.status, await proof.json()]).toEqual([
       503,
       { error: 'unavailable', reason: frozen },

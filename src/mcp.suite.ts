@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { z } from 'zod';
 import { CONTRACTS } from './compose/list.ts';
 import { connectClient, type McpClient, REVISIONS, type Revision } from './testing/mcp-clients.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { MAIN, onlySettings, type Simulated, startSimulated } from './testing/program.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -85,7 +86,7 @@ export function clientsAreAnswered(started: () => Simulated): void {
 
     async function routeSays(tool: string, address: string): Promise<string> {
       const path = CONTRACTS.find(({ name }) => name === tool)?.path.replace('{address}', address);
-      const response = await fetch(`${base}${path}`, {
+      const response = await fetchPatiently(`${base}${path}`, {
         headers: { authorization: `Bearer ${key}` },
       });
       return response.text();
@@ -213,7 +214,7 @@ export function toolsAreServedAlone(cwd: string): void {
     const result = await client.call('wallet_ofac', { address: ADDRESSES[0] });
     expect(result.structuredContent).toMatchObject({ state: 'ok', data: { sanctioned: true } });
     await client.close();
-    const route = await fetch(`${base}/api/v1/wallet/${ADDRESSES[0]}/ofac`, { headers });
+    const route = await fetchPatiently(`${base}/api/v1/wallet/${ADDRESSES[0]}/ofac`, { headers });
     expect(route.status).toBe(404);
   });
 }

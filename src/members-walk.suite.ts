@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER } from './testing/browser.ts';
+import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER, openPatiently } from './testing/browser.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { deliveryHeaders, membershipEvent } from './testing/payment-platform.ts';
 import { type Simulated, startProgram } from './testing/program.ts';
 import { trialsOf } from './testing/trials.ts';
@@ -73,7 +74,7 @@ export function memberGetsAlong(started: () => Simulated): void {
 
     /** How many requests the chart shows for today, by its table and by its picture. */
     async function chartOfToday(): Promise<{ table: string; bar: string }> {
-      await page.goto(`${base}/settings`);
+      await openPatiently(page, `${base}/settings`);
       const today = new Date().toISOString().slice(0, 10);
       const row = page.locator('figure tr', { hasText: today });
       const bar = page.locator(`rect[data-day="${today}"] title`);
@@ -84,7 +85,7 @@ export function memberGetsAlong(started: () => Simulated): void {
     }
 
     const ask = (key: string) =>
-      fetch(`${base}/api/v1/wallet/${LISTED}/ofac`, {
+      fetchPatiently(`${base}/api/v1/wallet/${LISTED}/ofac`, {
         headers: { authorization: `Bearer ${key}` },
       });
 
@@ -93,13 +94,17 @@ export function memberGetsAlong(started: () => Simulated): void {
       const body = membershipEvent({ at, id: ID, license_key: CODE });
       const signed = deliveryHeaders([SECRET], 'msg_walk', at, body);
       const headers = { 'content-type': 'application/json', ...signed };
-      const sent = await fetch(`${base}/webhooks/payments`, { method: 'POST', headers, body });
+      const sent = await fetchPatiently(`${base}/webhooks/payments`, {
+        method: 'POST',
+        headers,
+        body,
+      });
       expect([sent.status, await sent.json()]).toEqual([
         200,
         { received: true, outcome: 'applied' },
       ]);
 
-      await page.goto(`${base}/settings`);
+      await openPatiently(page, `${base}/settings`);
       expect(await page.locator('h1').textContent()).toBe('Not signed in');
       await page.getByRole('link', { name: 'Sign in' }).click();
       await page.getByLabel('Membership id').fill(ID);
@@ -133,10 +138,10 @@ export function memberGetsAlong(started: () => Simulated): void {
       const [link = ''] = /http\S+\/activate\?link=\S+/.exec(started().program.out()) ?? [];
       const other = await browser.newContext();
       const demo = await other.newPage();
-      await demo.goto(link);
+      await openPatiently(demo, link);
       await demo.getByRole('button', { name: 'Sign in' }).click();
       expect(await demo.locator('main').textContent()).toContain('mem_simulated_demo');
-      await demo.goto(link);
+      await openPatiently(demo, link);
       await demo.getByRole('button', { name: 'Sign in' }).click();
       expect(await demo.getByRole('alert').textContent()).toContain('does not open');
       await other.close();
@@ -148,10 +153,10 @@ export function memberGetsAlong(started: () => Simulated): void {
       const [path = ''] = /\/activate\?link=[\w.-]+/.exec(mint.out()) ?? [];
       const other = await browser.newContext({ javaScriptEnabled: false });
       const unknown = await other.newPage();
-      await unknown.goto(base + path);
+      await openPatiently(unknown, base + path);
       await unknown.getByRole('button', { name: 'Sign in' }).click();
       expect(await unknown.locator('h1').textContent()).toBe('Settings');
-      await page.goto(`${base}/settings`);
+      await openPatiently(page, `${base}/settings`);
       await page.getByRole('link', { name: 'Where you are signed in' }).click();
       expect(await page.locator('tbody tr').count()).toBe(2);
       await page.getByRole('button', { name: 'End all others' }).click();
@@ -176,7 +181,7 @@ export function memberGetsAlong(started: () => Simulated): void {
         ['Watch this', '/watchlist'],
         ['Record this', '/screens/scr_'],
       ] as const) {
-        await page.goto(`${base}/address/${LISTED}`);
+        await openPatiently(page, `${base}/address/${LISTED}`);
         await page.getByRole('button', { name }).click();
         expect(new URL(page.url()).pathname).toMatch(new RegExp(`^${at}`));
         const told = String(await page.locator('main').textContent());
@@ -187,7 +192,7 @@ export function memberGetsAlong(started: () => Simulated): void {
     });
 
     test('connects a chat, is told by a test that it arrives, and removes another one', async () => {
-      await page.goto(`${base}/settings`);
+      await openPatiently(page, `${base}/settings`);
       await page.getByRole('link', { name: 'Where you are told of what happens' }).click();
       expect(await page.locator('main').textContent()).toContain('You have connected no chat.');
       for (const platform of ['Discord', 'Telegram'] as const) {
@@ -221,7 +226,7 @@ export function memberGetsAlong(started: () => Simulated): void {
     const settings = ['/settings', '/settings/integrations', '/settings/sessions'];
     const paths = [...settings, '/watchlist', '/screens', '/activate', '/pricing'];
     test.each(paths)('%s, in light and dark, on a desk and on a phone', async (path) => {
-      await page.goto(`${base}/settings`);
+      await openPatiently(page, `${base}/settings`);
       expect(await page.locator('h1').textContent()).toBe('Settings');
       const storageState = await context.storageState();
       await lookAt(browser, { base, path, storageState });

@@ -10,6 +10,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { BROWSER_ARGS, CHROMIUM, NO_BROWSER } from './testing/browser.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { runPrinting, type Simulated, startProgram, startSimulated } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -76,7 +77,7 @@ type Operation = z.output<typeof operation>;
 
 /** The operations of the document that a key opens, each with a path that its examples fill. */
 async function routesWithKeys() {
-  const document = await (await fetch(`${service.base_url}/openapi.json`)).json();
+  const document = await (await fetchPatiently(`${service.base_url}/openapi.json`)).json();
   const { paths, components } = DOCUMENT.parse(document);
   // Evidence is an answer or one of the absences that its route declares.
   const isEvidence = ({ responses }: Operation) => {
@@ -104,7 +105,7 @@ async function routesWithKeys() {
 type Sent = { readonly [name: string]: string };
 
 async function ask(path: string, headers: Sent, method = 'GET') {
-  const reply = await fetch(service.base_url + path, { method, headers });
+  const reply = await fetchPatiently(service.base_url + path, { method, headers });
   const text = await reply.text();
   const said = z.record(z.string(), z.unknown()).parse(JSON.parse(text === '' ? '{}' : text));
   return { status: reply.status, headers: reply.headers, said };

@@ -10,6 +10,7 @@ import { openPglite } from './stores/control/engine/pglite.ts';
 import { inventCalls } from './testing/emissions.ts';
 import { createStoresIn } from './testing/fresh-warehouse.ts';
 import { keepCalls } from './testing/kept-calls.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { type Program, startProgram } from './testing/program.ts';
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
@@ -61,7 +62,7 @@ describe('a ranker of calls', () => {
   let service: Program;
 
   const base = () => String(/Base URL\s+(http\S+)/.exec(service.out())?.[1]);
-  const ask = (pair: string) => fetch(`${base()}/api/ml-rank?pair=${pair}`);
+  const ask = (pair: string) => fetchPatiently(`${base()}/api/ml-rank?pair=${pair}`);
   async function rankOf(pair: string) {
     const told = await ask(pair);
     expect(told.status).toBe(200);

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ReceiptFile } from './ports/receipts.ts';
 import { parseReceipt } from './sources/files/receipts-folder.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import type { Simulated } from './testing/program.ts';
 
 const FOLDER = new URL('../registry/simulated-receipts/', import.meta.url);
@@ -126,7 +127,7 @@ export function receiptsAreConfirmed(started: () => Simulated): void {
 
   test.each(files)('a route confirms each statement of $file', async ({ file, receipt }) => {
     const { base_url, api_key } = started();
-    const answer = await fetch(`${base_url}/api/v1/wallet/${receipt.subject}/ofac`, {
+    const answer = await fetchPatiently(`${base_url}/api/v1/wallet/${receipt.subject}/ofac`, {
       headers: { authorization: `Bearer ${api_key}` },
     });
     const ofac = ofacBody.parse(await answer.json()).data;

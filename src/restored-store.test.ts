@@ -15,6 +15,7 @@ import {
   startAnchoringChain,
 } from './testing/anchoring-chain.ts';
 import { type LiveLog, startLiveLog } from './testing/live-program.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { binaries, NO_POSTGRES, testPostgres } from './testing/postgres.ts';
 import { runPrinting, startProgram } from './testing/program.ts';
 
@@ -70,7 +71,7 @@ describe.skipIf(NO_PLACE !== null)(`a store of yesterday ${NO_PLACE ?? ''}`, () 
   });
 
   const ask = async (path: string, key: string) => {
-    const answer = await fetch(live.base() + path, {
+    const answer = await fetchPatiently(live.base() + path, {
       headers: { authorization: `Bearer ${key}`, connection: 'close' },
     });
     return { status: answer.status, body: (await answer.json()) as unknown };

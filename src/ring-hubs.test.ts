@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { evm } from './testing/addresses.ts';
 import { type LiveProgram, startLive } from './testing/live-program.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { runPrinting, startProgram } from './testing/program.ts';
 import type { ExplorerRow } from './world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
@@ -70,7 +71,7 @@ afterAll(async () => {
 async function ask<S extends z.ZodType>(shape: S, path: string, body?: object) {
   const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const said = await fetch(`${live.base()}${path}`, { ...sent, headers });
+  const said = await fetchPatiently(`${live.base()}${path}`, { ...sent, headers });
   return shape.parse(await said.json());
 }
 

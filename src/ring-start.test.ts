@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { evm } from './testing/addresses.ts';
 import { type LiveProgram, startLive } from './testing/live-program.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { runPrinting } from './testing/program.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
 
@@ -37,7 +38,7 @@ const HEALTH = z.object({
 });
 
 async function health() {
-  return HEALTH.parse(await (await fetch(`${live.base()}/health`)).json());
+  return HEALTH.parse(await (await fetchPatiently(`${live.base()}/health`)).json());
 }
 
 test(

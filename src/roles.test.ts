@@ -19,6 +19,7 @@ import {
 } from './testing/every-route.ts';
 import { freshWarehouse } from './testing/fresh-warehouse.ts';
 import { type LiveProgram, startLive } from './testing/live-program.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { deliveryHeaders, membershipEvent } from './testing/payment-platform.ts';
 import { NO_POSTGRES, type TestPostgres, testPostgres } from './testing/postgres.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
@@ -136,7 +137,11 @@ describe.skipIf(NO_POSTGRES !== null)(`a role for each process ${NO_POSTGRES ?? 
 
   const ask = async (access: string, path: string, init: RequestInit = {}) => {
     const headers = { ...credentials[access], ...init.headers };
-    const answer = await fetch(live.base() + path, { ...init, headers, redirect: 'manual' });
+    const answer = await fetchPatiently(live.base() + path, {
+      ...init,
+      headers,
+      redirect: 'manual',
+    });
     return { status: answer.status, text: await answer.text() };
   };
   const post = (access: string, path: string, body: object, method = 'POST') => {
@@ -168,7 +173,7 @@ describe.skipIf(NO_POSTGRES !== null)(`a role for each process ${NO_POSTGRES ?? 
     expect(gone.status).toBe(200);
     const at = Math.floor(Date.now() / 1_000);
     const event = membershipEvent({ at });
-    const paid = await fetch(`${live.base()}/webhooks/payments`, {
+    const paid = await fetchPatiently(`${live.base()}/webhooks/payments`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -184,7 +189,7 @@ describe.skipIf(NO_POSTGRES !== null)(`a role for each process ${NO_POSTGRES ?? 
     const paths = [...cluster.matchAll(/httpGet: \{ path: (\S+),/g)].map(([, path]) => path);
     expect(paths).toEqual(['/ready', '/ready', '/health']);
     for (const path of paths) {
-      expect([path, (await fetch(live.base() + path)).status]).toEqual([path, 200]);
+      expect([path, (await fetchPatiently(live.base() + path)).status]).toEqual([path, 200]);
     }
   });
 

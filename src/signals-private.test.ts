@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { addressNamed, evm } from './testing/addresses.ts';
 import { createStoresIn } from './testing/fresh-warehouse.ts';
 import { connectClient } from './testing/mcp-clients.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
 import { SANDBOX_DEPLOYERS } from './world/deployers.ts';
 
@@ -105,13 +106,13 @@ describe('after a round of the producer', () => {
   }
 
   const text = async (path: string, headers: { readonly [name: string]: string } = {}) => {
-    const answer = await fetch(base + path, { headers });
+    const answer = await fetchPatiently(base + path, { headers });
     return { status: answer.status, body: await answer.text() };
   };
 
   /** Asks by one door, and notes how it answered. */
   async function ask(door: string, path: string, init: RequestInit): Promise<string> {
-    const answer = await fetch(base + path, { ...init, redirect: 'manual' });
+    const answer = await fetchPatiently(base + path, { ...init, redirect: 'manual' });
     const said = await answer.text();
     statuses.push({ door, status: answer.status });
     return said;
@@ -182,7 +183,10 @@ describe('after a round of the producer', () => {
       body: new URLSearchParams(fields).toString(),
     });
     const link = String(new URL(url).searchParams.get('link'));
-    const opened = await fetch(`${base}/activate`, { ...form({ link }), redirect: 'manual' });
+    const opened = await fetchPatiently(`${base}/activate`, {
+      ...form({ link }),
+      redirect: 'manual',
+    });
     const cookie = String(opened.headers.getSetCookie()[0]).split(';')[0] as string;
     const own = { headers: { cookie } };
     for (const address of ASKED) {

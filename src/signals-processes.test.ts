@@ -11,6 +11,7 @@ import { openPostgres } from './stores/control/engine/postgres.ts';
 import { evm } from './testing/addresses.ts';
 import { clockAt } from './testing/control-store.ts';
 import { type LiveProgram, startLive } from './testing/live-program.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { cuttable, NO_POSTGRES, type TestPostgres, testPostgres } from './testing/postgres.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
@@ -62,7 +63,7 @@ describe.skipIf(NO_POSTGRES !== null)(`two processes ${NO_POSTGRES ?? ''}`, () =
   let base = '';
 
   const ask = (path: string, held?: string) =>
-    fetch(base + path, held === undefined ? {} : { headers: { 'if-none-match': held } });
+    fetchPatiently(base + path, held === undefined ? {} : { headers: { 'if-none-match': held } });
 
   async function readFeed(query = ''): Promise<Feed & { readonly etag: string }> {
     const answer = await ask(`/api/signals${query}`);

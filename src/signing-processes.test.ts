@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { parameterOf, parseSignatureInputs, signatureWishText } from './contract/http-signature.ts';
 import { openPostgres } from './stores/control/engine/postgres.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { NO_POSTGRES, type TestPostgres, testPostgres } from './testing/postgres.ts';
 import { type Program, startProgram, untilSaid } from './testing/program.ts';
 
@@ -54,7 +55,7 @@ describe.skipIf(NO_POSTGRES !== null)(`processes that serve alone ${NO_POSTGRES 
   /** The key under which a process signs now, and when it says that it did. */
   async function signedBy(url: string) {
     const headers = { 'accept-signature': signatureWishText('n-1') };
-    const said = await fetch(url + PATH, { headers });
+    const said = await fetchPatiently(url + PATH, { headers });
     await said.arrayBuffer();
     const [input] = parseSignatureInputs(String(said.headers.get('signature-input'))) ?? [];
     if (input === undefined) throw new Error(String(said.headers.get('signature-unavailable')));
@@ -62,7 +63,7 @@ describe.skipIf(NO_POSTGRES !== null)(`processes that serve alone ${NO_POSTGRES 
   }
 
   const keysAt = async (url: string) =>
-    keySet.parse(await (await fetch(`${url}/.well-known/exhibit-keys.json`)).json()).keys;
+    keySet.parse(await (await fetchPatiently(`${url}/.well-known/exhibit-keys.json`)).json()).keys;
 
   beforeAll(async () => {
     postgres = await testPostgres();

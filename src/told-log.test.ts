@@ -10,6 +10,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { freePort } from './testing/free-port.ts';
 import { createStoresIn } from './testing/fresh-warehouse.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import {
   deliveryHeaders,
   membershipEvent,
@@ -75,7 +76,7 @@ test('a held and an unreadable payment event are taken and told, and every silen
   const post = async (told: SentMembership) => {
     const body = membershipEvent(told);
     sent += 1;
-    const reply = await fetch(`${base}/webhooks/payments`, {
+    const reply = await fetchPatiently(`${base}/webhooks/payments`, {
       method: 'POST',
       body,
       headers: {
@@ -108,7 +109,7 @@ test('a held and an unreadable payment event are taken and told, and every silen
   for (const host of ['localhost', `127.0.0.1:${opsPort}`, `[::1]:${opsPort}`, 'LOCALHOST:1']) {
     expect([host, (await ask(opsPort, '/metrics', host)).status]).toEqual([host, 200]);
   }
-  const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
+  const metrics = await (await fetchPatiently(`http://127.0.0.1:${opsPort}/metrics`)).text();
   for (const of of ['nodejs_eventloop_lag_p99_seconds', 'nodejs_heap_size_used_bytes']) {
     expect(metrics).toMatch(new RegExp(`^${of} [\\d.e-]+$`, 'm'));
   }

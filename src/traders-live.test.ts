@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { jsonIn } from './sources/http/fetch.ts';
 import { evm } from './testing/addresses.ts';
 import { type LiveProgram, startLive } from './testing/live-program.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { startProgram } from './testing/program.ts';
 import { type StartedHyperliquid, startHyperliquid } from './world/hyperliquid-api.ts';
 import { type TraderKind, WORLD_TRADERS } from './world/traders.ts';
@@ -49,7 +50,7 @@ function traderOf(kind: TraderKind, n = 0): string {
 }
 
 async function ask(address: string): Promise<{ status: number; body: unknown }> {
-  const answer = await fetch(`${live.base()}/api/traders/${address}/temporal`);
+  const answer = await fetchPatiently(`${live.base()}/api/traders/${address}/temporal`);
   return { status: answer.status, body: await answer.json() };
 }
 

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { evm } from './testing/addresses.ts';
 import { type LiveProgram, startLive } from './testing/live-program.ts';
+import { fetchPatiently } from './testing/patient-fetch.ts';
 import { runPrinting } from './testing/program.ts';
 import type { ExplorerRow } from './world/chain-types.ts';
 import { type StartedExplorer, startExplorer } from './world/explorer-api.ts';
@@ -75,7 +76,7 @@ async function member() {
   const ask = async (path: string, body?: object): Promise<unknown> => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-    return (await fetch(`${live.base()}/api/v1${path}`, { headers, ...sent })).json();
+    return (await fetchPatiently(`${live.base()}/api/v1${path}`, { headers, ...sent })).json();
   };
   return {
     ask,

@@ -3,9 +3,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-core';
 import { expect } from 'vitest';
 import { z } from 'zod';
+import { MS_PER_S } from '../chain/time.ts';
 
 /** The browser of this machine; `undefined` where there is none. */
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) =>
@@ -38,15 +40,62 @@ type Looked = {
   readonly tallMax?: number;
 };
 
+/** How often a page is opened at most, of which an overloaded service refuses a part. */
+const OPENINGS_MAX = 20;
+const TOLD_WITHIN_MS = 200;
+
+/** After how many seconds an overloaded service wants to be asked again; `null`: it is not. */
+function comesAgainAfter(response: Response | null): number | null {
+  const after = response?.status() === 503 ? response.headers()['retry-after'] : undefined;
+  return after === undefined ? null : Number(after);
+}
+
+/** Opens a page, again as Retry-After says while the service is overloaded. */
+export async function openPatiently(page: Page, url: string): Promise<void> {
+  for (let opened = 1; opened <= OPENINGS_MAX; opened += 1) {
+    const afterS = comesAgainAfter(await page.goto(url));
+    if (afterS === null) return;
+    await wait(afterS * MS_PER_S);
+  }
+  throw new Error(`${url}: the service stayed overloaded`);
+}
+
+/** Looks at a page, and anew where an overloaded service refused the page or a part of it. */
+export async function lookAt(browser: Browser, looked: Looked): Promise<void> {
+  for (let opened = 1; opened <= OPENINGS_MAX; opened += 1) {
+    const afterS = await lookOnce(browser, looked);
+    if (afterS === null) return;
+    await wait(afterS * MS_PER_S);
+  }
+  throw new Error(`${looked.path}: the service stayed overloaded`);
+}
+
 /**
  * Opens a page of the simulated world once and holds it against what every page promises, in light
  * and dark, on a desk and on a phone: colours and widths follow a change as they follow a load.
+ * Where an overloaded service refused something, it is after how many seconds to look anew.
  */
-export async function lookAt(
-  browser: Browser,
-  { base, path, shots = path, storageState, tallMax = Number.POSITIVE_INFINITY }: Looked,
+async function lookOnce(browser: Browser, looked: Looked): Promise<number | null> {
+  const page = await freshPage(browser, looked.storageState);
+  let afterS: number | null = null;
+  page.on('response', (response) => {
+    afterS ??= comesAgainAfter(response);
+  });
+  try {
+    await holdPage(page, looked, () => afterS !== null);
+  } catch (fault) {
+    // The console may tell of a response before the driver does.
+    await wait(TOLD_WITHIN_MS);
+    if (afterS === null) throw fault;
+  }
+  return afterS;
+}
+
+async function holdPage(
+  page: Page,
+  { base, path, shots = path, tallMax = Number.POSITIVE_INFINITY }: Looked,
+  isRefused: () => boolean,
 ): Promise<void> {
-  const page = await freshPage(browser, storageState);
   const complaints: string[] = [];
   const hosts = new Set<string>();
   page.on('console', (message) => complaints.push(message.text()));
@@ -54,14 +103,15 @@ export async function lookAt(
   page.on('request', (asked) => {
     if (asked.url().startsWith('http')) hosts.add(new URL(asked.url()).origin);
   });
-  const weights: Promise<number>[] = [];
+  const weighed: Response[] = [];
   page.on('response', (response) => {
     // A stream has no end to wait for.
-    if (!WEIGHED.has(response.request().resourceType())) return;
-    weights.push(response.body().then(({ length }) => length));
+    if (WEIGHED.has(response.request().resourceType())) weighed.push(response);
   });
   await page.goto(base + path);
-  const bytes = (await Promise.all(weights)).reduce((sum, one) => sum + one);
+  if (isRefused()) return;
+  const bodies = await Promise.all(weighed.map((response) => response.body()));
+  const bytes = bodies.reduce((sum, { length }) => sum + length, 0);
   expect(bytes, `${path} weighs`).toBeLessThan(PAGE_BYTES_MAX);
   await page.evaluate(AXE);
   for (const { colorScheme, width } of VIEWS) {

@@ -290,7 +290,7 @@ export const EXCEPTIONS: Exceptions = {
   liars: ['src/testing/'],
   answerMakers: ['src/contract/route.ts', 'src/contract/reply.ts'],
   environment: ['src/config.ts', 'src/testing/', 'examples/', 'bench/'],
-  browser: ['examples/', CLIENT],
+  browser: ['examples/', CLIENT, 'src/testing/patient-fetch.ts'],
   noFallbacks: [FEATURES, SOURCES, STORES, COMMAND, 'src/compose/', 'src/pages/', ACCESS, MCP],
   // `faulty` makes an unread reading of a file's fault, `unreadFor` of the warehouse's failures,
   // `unreadable` a refused document of a fault;

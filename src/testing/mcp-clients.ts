@@ -10,6 +10,7 @@ import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import * as olderHttp from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
+import { fetchPatiently } from './patient-fetch.ts';
 
 /** The revisions that are served, and a client that speaks each of them alone. */
 export const REVISIONS = ['2026-07-28', '2025-11-25'] as const;
@@ -63,7 +64,10 @@ async function connectToday(pin: string, to: ServerPlace): Promise<McpClient> {
   const client = new ClientOfToday(ME, { versionNegotiation: { mode: { pin } } });
   await client.connect(
     'url' in to
-      ? new HttpOfToday(new URL(to.url), { requestInit: { headers: { ...to.headers } } })
+      ? new HttpOfToday(new URL(to.url), {
+          requestInit: { headers: { ...to.headers } },
+          fetch: fetchPatiently,
+        })
       : new StdioOfToday({ ...to, args: [...to.args], env: { ...to.env } }),
   );
   return {
@@ -83,6 +87,7 @@ async function connectOlder(to: ServerPlace): Promise<McpClient> {
     'url' in to
       ? new olderHttp.StreamableHTTPClientTransport(new URL(to.url), {
           requestInit: { headers: { ...to.headers } },
+          fetch: fetchPatiently,
         })
       : new OlderStdio({ ...to, args: [...to.args], env: { ...to.env } });
   await client.connect(transport as Parameters<typeof client.connect>[0]);

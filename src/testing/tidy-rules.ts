@@ -51,7 +51,7 @@ export type Exceptions = {
   readonly answerMakers: readonly string[];
   /** May read the environment. */
   readonly environment: readonly string[];
-  /** Run elsewhere, in a browser or at a user's, where `fetch` is the only way out. */
+  /** Run in a browser or at a user's, or asks as they do, where `fetch` is the only way out. */
   readonly browser: readonly string[];
   /** Stand between a source and an answer: no literal fallback here. */
   readonly noFallbacks: readonly string[];

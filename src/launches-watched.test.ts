@@ -19,7 +19,7 @@ import {
 } from './sources/explorer/deployer-creations.ts';
 import { etherscanChain } from './sources/explorer/envelope.ts';
 import { explorerLaunchPools, UNISWAP_V2 } from './sources/explorer/launch-pools.ts';
-import { type JsonRpc, jsonRpc, RPC_LIMITS } from './sources/http/json-rpc.ts';
+import { type JsonRpc, jsonRpc, RPC_LIMITS, type RpcAnswer } from './sources/http/json-rpc.ts';
 import { providerGuard } from './sources/http/provider.ts';
 import { launchpadRegistry, relaysFile } from './sources/registry/registry-files.ts';
 import { solanaLaunchFeed } from './sources/solana/launches.ts';
@@ -57,6 +57,8 @@ let venue: StartedVenue;
 let nodes: Awaited<ReturnType<typeof startNodes>>;
 let node: StartedSolana;
 let rpc: JsonRpc;
+/** The contract whose code the node cannot read, or `null`. */
+let failsFor: string | null = null;
 
 beforeAll(async () => {
   const chains = worldChains(now, WORLD_SEED);
@@ -80,6 +82,7 @@ beforeEach(() => {
   explorer.fault(() => null);
   venue.fault(() => null);
   nodes.fault(null);
+  failsFor = null;
   node.fault(() => null);
   rpc = jsonRpc({
     url: nodes.url(1),
@@ -89,6 +92,21 @@ beforeEach(() => {
   });
   onTestFinished(() => rpc.close());
 });
+
+/** The node, which answers an error where it is asked for the code of `failsFor`. */
+function nodeOfKinds(): JsonRpc {
+  const answer: RpcAnswer = {
+    ok: false,
+    error: { code: -32_000, message: 'missing trie node', data: null },
+  };
+  return {
+    ...rpc,
+    call: ({ method, params }, signal) =>
+      method === 'eth_getCode' && params[0] === failsFor
+        ? Promise.resolve(answer)
+        : rpc.call({ method, params }, signal),
+  };
+}
 
 /** The sources over the wire, asked by a clock that the tests move. */
 function sourcesOver(): LaunchSources {
@@ -100,7 +118,7 @@ function sourcesOver(): LaunchSources {
   return {
     walk: {
       creations: explorerCreations(explored, relaysFile(RELAYS)),
-      kinds: contractKinds(explored, rpc),
+      kinds: contractKinds(explored, nodeOfKinds()),
       transfers: explorerTokenTransfers(explored),
       venue: dexscreenerVenue({ chain: 'ethereum', ...listing }),
       pairs: nodePairCreations({ rpc, exchanges: ETHEREUM_EXCHANGES, now, simulated: false }),
@@ -187,6 +205,19 @@ test('a node that fails for every contract fails the walk, and the record before
   const told = /A newer walk, of [^ ]+, failed: .* answered 500\. This is the record before it\./;
   expect(await served.get(RECORD)).toMatch(told);
   expect(await served.get(TOKEN_PAGE)).toMatch(told);
+});
+
+test('a node that fails for one contract leaves it undetermined, in the record and on its page', async () => {
+  const served = await serveWalked();
+  failsFor = String(DIED?.address);
+  explorer.fault(({ action }) => (action === 'eth_getCode' ? 'error500' : null));
+  await served.walkOnce();
+  await served.score();
+  const told = '1 contract could not be determined, which is not a finding.';
+  const record = await served.get(RECORD);
+  expect(record).toContain(told);
+  expect(record).not.toContain('A newer walk');
+  expect(await served.get(TOKEN_PAGE)).toContain(told);
 });
 
 test('a venue that fails leaves launches unchecked, in the record and on the token page', async () => {

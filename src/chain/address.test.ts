@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { formsLottery } from '../testing/forms-lottery.ts';
 import { lotteryOf } from '../testing/lottery.ts';
 import { SHARED_DATA } from '../testing/shared-data.ts';
+import { trialsOf } from '../testing/trials.ts';
 import {
   type AddressKind,
   checksumAddress,
@@ -312,7 +313,8 @@ describe('isSystemAddress', () => {
 // specification: nothing of what is tested is used to make them.
 
 describe('address forms', () => {
-  const RUNS = 2_000;
+  const ALL_RUNS = 2_000;
+  const RUNS = trialsOf('EXHIBIT_TEST_ADDRESSES', 400, ALL_RUNS);
   const SEED = 20_261_122;
   const DIGITS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
   const RIPPLE_DIGITS = 'rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz';
@@ -467,8 +469,10 @@ describe('address forms', () => {
   const HAS_CAPITALS = /_segwit|sapling|cashaddr/;
   const assertEach = (property: fc.IProperty<unknown>) =>
     fc.assert(property, { numRuns: RUNS, seed: SEED });
+  const assertAll = (property: fc.IProperty<unknown>) =>
+    fc.assert(property, { numRuns: ALL_RUNS, seed: SEED });
 
-  describe('2,000 valid addresses of each form', () => {
+  describe(`${RUNS} valid addresses of each form`, () => {
     test.each(NAMES)('%s is taken for that form alone, in capitals too where it may be', (form) => {
       assertEach(
         fc.property(FORMS[form], (text) => {
@@ -518,7 +522,7 @@ describe('address forms', () => {
   // Forms whose addresses differ only in length and letters, because they have no checksum.
   const WITHOUT_CHECKSUM: readonly Form[] = ['evm', 'solana'];
 
-  describe('2,000 nearly valid addresses of each form', () => {
+  describe(`${RUNS} nearly valid addresses of each form`, () => {
     const letters = fc.constantFrom(...DIGITS, '0', 'l');
     const slips = fc.tuple(fc.constantFrom(...SLIPS), fc.nat({ max: 110 }), letters, fc.boolean());
     const checksummedForms = NAMES.filter((form) => !WITHOUT_CHECKSUM.includes(form));
@@ -566,7 +570,7 @@ describe('address forms', () => {
     test('bech32 of any prefix in one letter case is no Solana address, whatever its bytes', () => {
       const prefixes = fc.constantFrom('ltc', 'btg', 'dgb', 'vtc', 'osmo', 'juno', 'akash', 'tb');
       let met = 0;
-      assertEach(
+      assertAll(
         fc.property(prefixes, drawn(20), fc.boolean(), (prefix, body, plain) => {
           const lower = inBech32(prefix, [0, ...inWords(body)], plain ? 1 : 0x2bc830a3);
           for (const text of [lower, lower.toUpperCase()]) {
@@ -584,7 +588,7 @@ describe('address forms', () => {
     // An address of the right program without a character that base58 lacks, of 32 bytes in base58.
     test('a listed ltc1 address in capitals is the same address, and no Solana key', () => {
       let met = 0;
-      assertEach(
+      assertAll(
         fc.property(drawn(20), (body) => {
           const lower = inSegwit('ltc', 0, body);
           const capitals = lower.toUpperCase();

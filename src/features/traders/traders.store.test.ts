@@ -148,7 +148,7 @@ onEachEngine((name, fresh) => {
   });
 });
 
-const ASKED = trialsOf('EXHIBIT_TEST_ASKED', 2_000, 10_000);
+const ASKED = trialsOf('EXHIBIT_TEST_ASKED', 500, 10_000);
 const embedded = embeddedControl();
 
 test(`of ${ASKED} asked addresses 200 wait, and neither renewals nor commands wait for them`, async () => {

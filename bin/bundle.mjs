@@ -3,6 +3,7 @@
 // longer to find and read a thousand files than to run most commands.
 
 import { join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
 /** CommonJS, native parts or files beside them: Node.js reads these itself. */
@@ -31,12 +32,26 @@ function keepPlaces(folder) {
   };
 }
 
+/** Has the program hold what commands declare as data: their code is not loaded for it. */
+function keepDeclarations(folder) {
+  const file = join(folder, 'compose/commands.js');
+  return {
+    name: 'keep-declarations',
+    async load(id) {
+      if (id !== file) return null;
+      const { HELP_GROUPS } = await import(pathToFileURL(file).href);
+      const text = JSON.stringify(JSON.stringify(HELP_GROUPS));
+      return `export const HELP_GROUPS = JSON.parse(${text});`;
+    },
+  };
+}
+
 const folder = resolve(process.argv[2]);
 const bundle = await rolldown({
   input: { exhibit: join(folder, 'main.js') },
   platform: 'node',
   external: (id) => OUTSIDE.some((name) => id === name || id.startsWith(`${name}/`)),
-  plugins: [keepPlaces(folder)],
+  plugins: [keepDeclarations(folder), keepPlaces(folder)],
 });
 await bundle.write({
   dir: folder,

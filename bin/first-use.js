@@ -17,7 +17,8 @@ const DIST = at('dist');
 /** The program in one file, as bundle.mjs makes it. */
 const PROGRAM = at('dist/exhibit.js');
 const BUILT = at('dist/.built');
-const NEXT = at('dist/.next');
+/** Beside dist: what is built finds the files of the project from there as well. */
+const NEXT = at('.dist-next');
 const INSTALLED = at('node_modules/.exhibit-installed');
 const PROGRESS_MS = 15_000;
 const OUTPUT_CHARS_MAX = 4_000;

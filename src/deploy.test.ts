@@ -9,12 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { STORE_COMMANDS } from './compose/commands.ts';
+import { HELP_GROUPS } from './compose/commands.ts';
 import { listGauges } from './compose/list-gauges.ts';
 import { storeGauges } from './compose/store-gauges.ts';
 import { SETTINGS } from './config/settings.ts';
 import { parseConfig } from './config.ts';
-import { SERVICE_COMMANDS } from './operator/operate.ts';
 import { openPostgres } from './stores/control/engine/postgres.ts';
 import { codeUnder } from './testing/tidy-source.ts';
 import { createMeters } from './transport/metrics.ts';
@@ -109,7 +108,7 @@ test('the cluster runs commands that exist, under settings that exist, probed wh
   const named = cluster.match(/EXHIBIT_[A-Z_]+/g) ?? [];
   expect(named).toContain('EXHIBIT_DRAIN');
   expect(named.filter((name) => !(name in SETTINGS))).toEqual([]);
-  const commands = [...SERVICE_COMMANDS, ...STORE_COMMANDS].map(({ name }) => name);
+  const commands = HELP_GROUPS.flatMap((group) => group.commands.map(({ name }) => name));
   const [job, serve, work, budget, front] = objects;
   const secrets: string[][] = [];
   for (const one of [job, serve, work]) {
@@ -240,7 +239,7 @@ test('no secret has a default: each must be given, or the start ends with its na
 });
 
 test('each command is one, and what it starts is copied', () => {
-  const commands = [...SERVICE_COMMANDS, ...STORE_COMMANDS].map(({ name }) => name);
+  const commands = HELP_GROUPS.flatMap((group) => group.commands.map(({ name }) => name));
   expect(commands).toContain(listIn(inLast('CMD'))[0]);
   for (const [name, { command }] of own) expect(commands, name).toContain(command?.[0]);
   expect(listIn(inLast('ENTRYPOINT'))).toEqual(['node', '--max-semi-space-size=32', 'bin/exhibit']);

@@ -9,12 +9,12 @@ import { type Config, type Configured, readConfig, readTerminal } from './config
 import {
   commandHelp,
   findCommand,
-  operate,
+  type HelpGroup,
   overallHelp,
   runCommand,
   SERVICE_COMMANDS,
   type ServiceCommand,
-} from './operator/operate.ts';
+} from './operator/command-line.ts';
 
 /** From the first signal, and the time to drain, to the end, whatever still runs. */
 const STOP_MAX_MS = 9_500;
@@ -59,20 +59,26 @@ async function main(words: readonly string[]): Promise<number> {
   }
   const service = SERVICE_COMMANDS.find((one) => one.name === first);
   if (service !== undefined) return runUntilStopped(service, words.slice(1));
-  const { localCommands, STORE_COMMANDS } = await import('./compose/commands.ts');
+  const { HELP_GROUPS } = await import('./compose/commands.ts');
+  const asked = findCommand(
+    words,
+    HELP_GROUPS.flatMap(({ commands }) => commands),
+  );
+  if (asked === null) return unknown(words, HELP_GROUPS);
+  if (asked.help) return say(commandHelp(asked.command));
   const configured = readConfig();
   const started = readConfig({ start: true });
-  const local = findCommand(words, localCommands({ configured, started }));
+  const { name, local } = asked.command;
   if (local !== null) {
-    const json = local.json || (ASKING.includes(first) && process.stdout.isTTY !== true);
-    return runCommand({ ...local, json }, ioOf(json), null);
+    const { loadLocal } = await import('./compose/local.ts');
+    const command = await loadLocal({ name, local }, { configured, started });
+    const json = asked.json || (ASKING.includes(first) && process.stdout.isTTY !== true);
+    return runCommand({ ...asked, command, json }, ioOf(json), null);
   }
-  const asked = findCommand(words, STORE_COMMANDS);
-  if (asked === null) return unknown(words);
-  if (asked.help) return say(commandHelp(asked.command));
   const set = configOf(configured);
   const meant = set === null ? null : configOf(started);
   if (set === null || meant === null) return EXIT.badUsage;
+  const { operate } = await import('./operator/operate.ts');
   const operations = await import('./compose/operate.ts');
   return operate(asked, ioOf(asked.json), { set, started: meant }, operations);
 }
@@ -91,9 +97,8 @@ function configOf(configured: Configured): Config | null {
   return null;
 }
 
-async function unknown(words: readonly string[]): Promise<ExitStatus> {
-  const { HELP_GROUPS } = await import('./compose/commands.ts');
-  const names = HELP_GROUPS.flatMap((group) => group.commands.map((one) => one.name));
+function unknown(words: readonly string[], groups: readonly HelpGroup[]): ExitStatus {
+  const names = groups.flatMap((group) => group.commands.map((one) => one.name));
   const [first] = words;
   const within = names.filter((name) => name.startsWith(`${first} `));
   if (within.length > 0) err(`exhibit ${first} takes one of: ${within.join(', ')}`);

@@ -1,18 +1,26 @@
 import { describe, expect, test } from 'vitest';
-import { commandHelp, overallHelp, SERVICE_COMMANDS } from '../operator/operate.ts';
-
-import { HELP_GROUPS, localCommands, STORE_COMMANDS } from './commands.ts';
+import { commandHelp, overallHelp } from '../operator/command-line.ts';
+import { HELP_GROUPS } from './commands.ts';
+import { loadLocal } from './local.ts';
 
 const UNSET = { ok: false, problems: [] } as const;
-const LOCAL = localCommands({ configured: UNSET, started: UNSET });
 
 describe('help', () => {
-  const all = [...SERVICE_COMMANDS, ...LOCAL, ...STORE_COMMANDS];
+  const all = HELP_GROUPS.flatMap((group) => group.commands);
 
   test('every command is under exactly one heading', () => {
-    const listed = HELP_GROUPS.flatMap((group) => group.commands.map((one) => one.name));
-    expect([...listed].sort()).toEqual(all.map((one) => one.name).sort());
+    const listed = all.map(({ name }) => name);
+    expect(listed.length).toBeGreaterThan(80);
     expect(new Set(listed).size).toBe(listed.length);
+  });
+
+  test('what is known of a command that opens no store is what that command declares', async () => {
+    const locals = all.flatMap((one) => (one.local === null ? [] : { ...one, local: one.local }));
+    expect(locals.length).toBeGreaterThan(20);
+    for (const { local, ...declared } of locals) {
+      const loaded = await loadLocal({ ...declared, local }, { configured: UNSET, started: UNSET });
+      expect(loaded).toEqual({ ...declared, run: expect.any(Function) });
+    }
   });
 
   test('every command has a usage and an example that name it', () => {

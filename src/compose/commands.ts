@@ -1,62 +1,50 @@
+// What all commands declare, without their code. The built program holds the value of this file
+// alone (bin/bundle.mjs), so that the help loads no command and a command loads no other.
+
 import type { Command } from '../command/command.ts';
 import { completionCommand } from '../command/completion.ts';
-import { present } from '../evidence/measure.ts';
 import { mcpCommand } from '../mcp/command.ts';
+import {
+  type DeclaredCommand,
+  type HelpGroup,
+  SERVICE_COMMANDS,
+} from '../operator/command-line.ts';
 import { configCommand } from '../operator/config.ts';
 import { doctorCommand } from '../operator/doctor.ts';
 import { migrateCommand } from '../operator/migrate.ts';
-import { type HelpGroup, SERVICE_COMMANDS } from '../operator/operate.ts';
+import type { AnyFeature } from './feature.ts';
+import { FEATURES } from './list.ts';
 
-import type { AnyFeature, Configurations } from './feature.ts';
-import { CONTRACTS, FEATURES } from './list.ts';
-import { VERSION } from './version.ts';
+/** `local` names what loads a command that opens no store (`local.ts`); `null`: it opens stores. */
+export type KnownCommand = DeclaredCommand & { readonly local: string | null };
 
-const ALL: readonly AnyFeature[] = FEATURES;
+type Group = HelpGroup & { readonly commands: readonly KnownCommand[] };
 
-/** The commands on the stores: they run in the process that owns them. */
-export const STORE_COMMANDS: readonly Command<never>[] = [
-  doctorCommand,
-  migrateCommand,
-  ...ALL.flatMap(({ commands }) => commands),
-];
-
-/** A command together with what it needs. The declaration of its feature checked the pair. */
-export function bindCommand(command: Command<never>, services: unknown): Command<null> {
-  const run = command.run as Command<unknown>['run'];
-  return { ...command, run: (argv, io) => run(argv, io, services) };
-}
-
-/** The commands that open no store, with what they need. */
-export function localCommands(configurations: Configurations): Command<null>[] {
-  const own = present(ALL.map(({ local }) => local)).flatMap((local) => {
-    const services = local.services(configurations);
-    return local.commands.map((command) => bindCommand(command, services));
+function declarations(commands: readonly DeclaredCommand[], local: string | null): KnownCommand[] {
+  return commands.map(({ name, summary, usage, example, details, completes }) => {
+    const lines = details === undefined ? {} : { details };
+    return { name, summary, usage, example, ...lines, completes, local };
   });
-  const tools = {
-    ...configurations,
-    routes: CONTRACTS,
-    version: VERSION,
-    pipe: () => ({ input: process.stdin, output: process.stdout }),
-  };
-  return [
-    bindCommand(configCommand, configurations),
-    bindCommand(mcpCommand, tools),
-    bindCommand(completionCommand, {
-      commands: () => HELP_GROUPS.flatMap(({ commands }) => commands),
-    }),
-    ...own,
-  ];
 }
 
-export const HELP_GROUPS: readonly HelpGroup[] = [
-  { title: 'Run the service', commands: SERVICE_COMMANDS },
+const loadedAlone = (command: Command<never>) => declarations([command], command.name);
+
+/** All commands, under their headings in the help. */
+export const HELP_GROUPS: readonly Group[] = [
+  { title: 'Run the service', commands: declarations(SERVICE_COMMANDS, null) },
   {
     title: 'Operate it',
-    commands: [configCommand, doctorCommand, migrateCommand, completionCommand],
+    commands: [
+      ...loadedAlone(configCommand),
+      ...declarations([doctorCommand, migrateCommand], null),
+      ...loadedAlone(completionCommand),
+    ],
   },
-  ...ALL.flatMap(({ heading, commands, local }) => {
-    const own = [...commands, ...(local === null ? [] : local.commands)];
-    return heading === null ? [] : { title: heading, commands: own };
+  ...(FEATURES as readonly AnyFeature[]).flatMap(({ name, heading, commands, local }) => {
+    const own = local === null ? [] : declarations(local.commands, name);
+    return heading === null
+      ? []
+      : { title: heading, commands: [...declarations(commands, null), ...own] };
   }),
-  { title: 'Give its tools to an agent', commands: [mcpCommand] },
+  { title: 'Give its tools to an agent', commands: loadedAlone(mcpCommand) },
 ];

@@ -205,6 +205,12 @@ export type LocalCommands<S> = {
   readonly services: (configurations: Configurations) => S;
 };
 
+/** A command together with what it needs. The declaration of its feature checked the pair. */
+export function bindCommand(command: Command<never>, services: unknown): Command<null> {
+  const run = command.run as Command<unknown>['run'];
+  return { ...command, run: (argv, io) => run(argv, io, services) };
+}
+
 /** Pairs the contract of a page with its handler, over the ports that it names. */
 export function servePage<R extends AnyPlainRoute, G>(
   route: R,

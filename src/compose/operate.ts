@@ -2,13 +2,15 @@
 
 import type { Operations } from '../operator/operate.ts';
 import { becomeOwner } from '../operator/owner.ts';
-import { portChecks as absencesOf } from './checks.ts';
 import { closings, openWhole } from './closings.ts';
 
 /** A seat at a data directory: its owner's, or that of one who can ask the owner. */
 export const takeSeat: Operations['takeSeat'] = becomeOwner;
 
-export const absences: Operations['absences'] = absencesOf;
+export const absences: Operations['absences'] = async (config) => {
+  const { portChecks } = await import('./checks.ts');
+  return portChecks(config);
+};
 
 /** Opens the stores of a configuration and loads what the commands look at. */
 export const openCommands: Operations['openCommands'] = async (config) => {

@@ -39,9 +39,17 @@ import type { Tracing } from '../transport/tracing.ts';
 import { doctorServices } from './checks.ts';
 import { nowS } from './clock.ts';
 import type { Closings } from './closings.ts';
-import { bindCommand } from './commands.ts';
 import type { StoreCheck } from './documents.ts';
-import type { AnyFeature, Base, Clocks, Job, Members, Opened, PortFacts } from './feature.ts';
+import {
+  type AnyFeature,
+  type Base,
+  bindCommand,
+  type Clocks,
+  type Job,
+  type Members,
+  type Opened,
+  type PortFacts,
+} from './feature.ts';
 import { type DatedSource, datedSources } from './freshness.ts';
 import { FEATURES, type Ports } from './list.ts';
 import type { Logger } from './logger.ts';

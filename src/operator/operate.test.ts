@@ -12,12 +12,12 @@ import {
 } from '../command/command.ts';
 import { type Config, parseConfig, withStartDefaults } from '../config.ts';
 import { ran, recordingIo, wordsAsked } from '../testing/recording-io.ts';
+import { findCommand } from './command-line.ts';
 import { doctorCommand, type PortAbsence } from './doctor.ts';
 import {
   type Candidates,
   callOwner,
   commandHandler,
-  findCommand,
   type Operations,
   operate,
   ownerRequest,
@@ -96,7 +96,7 @@ describe('operate', () => {
           close: async () => void log.push('closes'),
         };
       },
-      absences: () => ABSENT,
+      absences: async () => ABSENT,
     };
   }
 

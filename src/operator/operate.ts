@@ -4,8 +4,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Command, EXIT, type ExitStatus, type Io, UsageError } from '../command/command.ts';
+import { type Command, EXIT, type ExitStatus, type Io } from '../command/command.ts';
 import type { Config } from '../config.ts';
+import { type CommandRequest, runCommand } from './command-line.ts';
 import { doctorCommand, type PortAbsence } from './doctor.ts';
 import { type OwnerHandler, type OwnerRequest, type Ownership, SOCKET_NAME } from './owner.ts';
 
@@ -16,11 +17,14 @@ export type Operations = {
     readonly commands: readonly Command<null>[];
     readonly close: () => Promise<void>;
   }>;
-  readonly absences: (config: Config) => readonly PortAbsence[];
+  readonly absences: (config: Config) => Promise<readonly PortAbsence[]>;
 };
 
 /** The configurations that a command may mean: what is set, and what `npm start` makes of it. */
 export type Candidates = { readonly set: Config; readonly started: Config };
+
+/** Whoever runs it finds the command by its name. */
+type NamedCommand = Pick<Command<never>, 'name'>;
 
 /** An owner that is about to end is asked again, or followed, so often and after so long. */
 const TRIES_MAX = 50;
@@ -28,7 +32,7 @@ const RETRY_MS = 100;
 
 /** Runs a command on the stores and returns its exit status. */
 export async function operate(
-  asked: CommandRequest<never>,
+  asked: CommandRequest<NamedCommand>,
   io: Io,
   candidates: Candidates,
   operations: Operations,
@@ -63,7 +67,7 @@ async function openSimulated(
 async function runInOwner(
   first: Ownership,
   config: Config,
-  asked: CommandRequest<never>,
+  asked: CommandRequest<NamedCommand>,
   io: Io,
   operations: Operations,
 ): Promise<number> {
@@ -84,7 +88,7 @@ async function runInOwner(
 
 async function runOnOwnStores(
   config: Config,
-  asked: CommandRequest<never>,
+  asked: CommandRequest<NamedCommand>,
   io: Io,
   operations: Operations,
   seat: Extract<Ownership, { owner: true }> | null,
@@ -113,7 +117,7 @@ async function runOnOwnStores(
 async function reportUnopened(
   fault: unknown,
   config: Config,
-  asked: CommandRequest<never>,
+  asked: CommandRequest<NamedCommand>,
   io: Io,
   { absences }: Operations,
 ): Promise<number> {
@@ -123,59 +127,8 @@ async function reportUnopened(
     return EXIT.couldNotCheck;
   }
   const checks = [{ name: 'stores', look: async () => ({ state: 'failed', says }) as const }];
-  const services = { config, checks, absences: absences(config) };
+  const services = { config, checks, absences: await absences(config) };
   return runCommand({ ...asked, command: doctorCommand }, io, services);
-}
-
-/** Words that were understood as far as the command's name. */
-export type CommandRequest<S> = {
-  readonly command: Command<S>;
-  readonly argv: readonly string[];
-  readonly json: boolean;
-  readonly help: boolean;
-};
-
-/** Finds the command that the first word or two name; `null` where none is named so. */
-export function findCommand<S>(
-  words: readonly string[],
-  commands: readonly Command<S>[],
-): CommandRequest<S> | null {
-  for (const length of [3, 2, 1]) {
-    const name = words.slice(0, length).join(' ');
-    const command = commands.find((one) => one.name === name);
-    if (command === undefined || words.length < length) continue;
-    const rest = words.slice(length);
-    const ends = rest.indexOf('--');
-    const [before, after] = ends < 0 ? [rest, []] : [rest.slice(0, ends), rest.slice(ends)];
-    const argv = before.filter((word) => word !== '--json' && word !== '--help' && word !== '-h');
-    return {
-      command,
-      argv: [...argv, ...after],
-      json: before.includes('--json'),
-      help: before.includes('--help') || before.includes('-h'),
-    };
-  }
-  return null;
-}
-
-/** Runs a command, or prints its help. Bad usage is said with the usage; a bug is thrown on. */
-export async function runCommand<S>(
-  asked: CommandRequest<S>,
-  io: Io,
-  services: S,
-): Promise<ExitStatus> {
-  if (asked.help) {
-    for (const line of commandHelp(asked.command)) io.out(line);
-    return EXIT.done;
-  }
-  try {
-    return await asked.command.run(asked.argv, io, services);
-  } catch (fault) {
-    if (!(fault instanceof UsageError)) throw fault;
-    io.err(`${asked.command.name}: ${fault.message}`);
-    for (const line of usageLines(asked.command.usage)) io.err(line);
-    return EXIT.badUsage;
-  }
 }
 
 // A line's first character says where it goes. BEGAN is sent before the command does anything, so
@@ -188,7 +141,7 @@ const COLOUR_WANTED = 'colour';
 const WIDTH = 'width=';
 
 /** Puts a command into words for the owner. */
-export function ownerRequest(asked: CommandRequest<never>, io: Io): OwnerRequest {
+export function ownerRequest(asked: CommandRequest<NamedCommand>, io: Io): OwnerRequest {
   const wants = [asked.json ? JSON_WANTED : '', io.colour ? COLOUR_WANTED : ''];
   if (io.width !== undefined) wants.push(`${WIDTH}${io.width}`);
   return { command: asked.command.name, args: [io.cwd, wants.join(','), ...asked.argv] };
@@ -197,7 +150,7 @@ export function ownerRequest(asked: CommandRequest<never>, io: Io): OwnerRequest
 /** Asks the owner to run a command. Throws where the owner was lost. */
 export async function callOwner(
   seat: Extract<Ownership, { owner: false }>,
-  asked: CommandRequest<never>,
+  asked: CommandRequest<NamedCommand>,
   io: Io,
 ): Promise<{ readonly status: number } | { readonly began: false; readonly fault: unknown }> {
   let began = false;
@@ -360,115 +313,3 @@ class LineQueue {
 const OVERRUN =
   'its output was not read for too long and is not kept; the command was told to stop, and how ' +
   'it ended is not known';
-
-/** Commands under one heading of the help. */
-export type HelpGroup = {
-  readonly title: string;
-  readonly commands: readonly Pick<Command<never>, 'name' | 'summary' | 'usage' | 'completes'>[];
-};
-
-/** The lines of `exhibit --help`. */
-export function overallHelp(groups: readonly HelpGroup[], version: string): string[] {
-  const names = groups.flatMap((group) => group.commands.map((command) => command.name.length));
-  const widest = Math.max(...names);
-  const body = groups.flatMap((group) => [
-    '',
-    group.title,
-    ...group.commands.map(({ name, summary }) => `  ${name.padEnd(widest)}  ${summary}`),
-  ]);
-  return [
-    `exhibit ${version}: address intelligence that shows its exhibits.`,
-    '',
-    'usage: exhibit COMMAND [OPTIONS]',
-    ...body,
-    '',
-    'exhibit COMMAND --help   options and an example',
-    '--json                   JSON instead of tables',
-    '',
-    'Exit status: 0 done, 1 failed, 2 bad usage, 3 could not check (never a "nothing found").',
-  ];
-}
-
-/** The lines of `exhibit COMMAND --help`. */
-export function commandHelp(
-  command: Pick<Command<never>, 'summary' | 'usage' | 'example' | 'details'>,
-): string[] {
-  const { summary, usage, example, details } = command;
-  const isPlain = details === undefined || details.length === 0;
-  const more = isPlain ? [] : ['', ...details.map((line) => `  ${line}`)];
-  return [summary, '', ...usageLines(usage), ...more, '', 'example:', `  ${example}`];
-}
-
-const LINE_CHARS_MAX = 100;
-const USAGE_INDENT = ' '.repeat('usage: '.length);
-
-/** A usage as lines of at most 100 characters, broken between its parts. */
-export function usageLines(usage: string): string[] {
-  const lines: string[] = [];
-  let line = 'usage:';
-  for (const part of usage.match(/\[[^\]]*\]|\([^)]*\)|\S+/g) ?? []) {
-    if (line.length + 1 + part.length > LINE_CHARS_MAX) {
-      lines.push(line);
-      line = USAGE_INDENT.slice(0, -1);
-    }
-    line += ` ${part}`;
-  }
-  return [...lines, line];
-}
-
-export type ServiceCommand = Pick<
-  Command<never>,
-  'name' | 'summary' | 'usage' | 'example' | 'details' | 'completes'
-> & { readonly roles: readonly ('serve' | 'work')[] };
-
-function flagCompleted(name: string) {
-  return { name, hasValue: false, words: [] };
-}
-
-const common = [flagCompleted('--allow-anonymous'), flagCompleted('--help')];
-const completes = { argument: [], options: common };
-
-const details = [
-  '--allow-anonymous   the intelligence service without a token (EXHIBIT_ALLOW_ANONYMOUS)',
-  'Everything else is set by the environment: exhibit config.',
-];
-
-/** The commands that run until they are stopped. */
-export const SERVICE_COMMANDS: readonly ServiceCommand[] = [
-  {
-    name: 'up',
-    roles: ['serve', 'work'],
-    summary: 'Serve and work in one process, on embedded stores unless others are set.',
-    usage: 'exhibit up [--allow-anonymous]',
-    example: 'exhibit up',
-    details,
-    completes,
-  },
-  {
-    name: 'start',
-    roles: ['serve', 'work'],
-    summary: 'The same; with no source set, the simulated world (npm start).',
-    usage: 'exhibit start [--live] [--allow-anonymous]',
-    example: 'exhibit start --live',
-    completes: { argument: [], options: [flagCompleted('--live'), ...common] },
-    details: ["--live              the publisher's list, never the simulated world", ...details],
-  },
-  {
-    name: 'serve',
-    roles: ['serve'],
-    summary: 'Answer HTTP requests.',
-    usage: 'exhibit serve [--allow-anonymous]',
-    example: 'EXHIBIT_SURFACES=hosted exhibit serve',
-    details,
-    completes,
-  },
-  {
-    name: 'work',
-    roles: ['work'],
-    summary: 'Refresh lists and do whatever runs without being asked.',
-    usage: 'exhibit work',
-    example: 'exhibit work',
-    details,
-    completes,
-  },
-];

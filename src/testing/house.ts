@@ -61,6 +61,12 @@ export const ARROWS: readonly Arrows[] = [
   { of: PORTS, may: BELOW, outside: ['zod'] },
   // A feature opens its adapters and pairs its routes with their handlers: it sees what is wired.
   { of: 'src/features/*/feature.ts', may: ['src/'], outside: ['zod'] },
+  // And so does what pairs its commands that open no store with what they need.
+  {
+    of: 'src/features/*/local.ts',
+    may: [COMMAND, 'src/compose/', SOURCES],
+    outside: [],
+  },
   // A scan, a record and a dossier hold the answers of other routes.
   {
     of: 'src/features/partner/*.route.ts*',

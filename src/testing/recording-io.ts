@@ -1,5 +1,5 @@
 import type { Command, Io } from '../command/command.ts';
-import { type CommandRequest, findCommand, runCommand } from '../operator/operate.ts';
+import { type CommandRequest, findCommand, runCommand } from '../operator/command-line.ts';
 
 /** An Io that keeps its lines. */
 type RecordingIo = Io & { readonly lines: string[]; readonly errors: string[] };
@@ -42,7 +42,10 @@ export async function ran<S>(
 }
 
 /** The command that a line asks for; throws where it names none. */
-export function wordsAsked<S>(line: string, commands: readonly Command<S>[]): CommandRequest<S> {
+export function wordsAsked<S>(
+  line: string,
+  commands: readonly Command<S>[],
+): CommandRequest<Command<S>> {
   const asked = findCommand(
     line.split(' ').filter((word) => word !== ''),
     commands,

@@ -144,7 +144,8 @@ type Role =
 function roleOf(path: string): Role {
   const name = posix.basename(path).replace(/\.(test|test-d|suite)\.tsx?$/, '.ts');
   if (name === 'shapes.ts') return 'shapes';
-  if (name === 'feature.ts') return 'feature';
+  // Its commands with what they need, apart from what only its routes need.
+  if (name === 'feature.ts' || name === 'local.ts') return 'feature';
   const role = /\.(contract|store|route|command|job|page)\.tsx?$/.exec(name)?.[1];
   return role === undefined ? 'engine' : (role as Role);
 }

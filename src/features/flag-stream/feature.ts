@@ -1,6 +1,5 @@
 // The flag stream: the log of what the scorer flags, told to whoever reads it.
 
-import type { ConnectionServices } from '../../command/connection.ts';
 import { type Base, feature, type Service, serveStream } from '../../compose/feature.ts';
 import type { WatchRun } from '../../evidence/waiting.ts';
 import type { FlagEvents } from '../../ports/rug-flags.ts';
@@ -11,9 +10,8 @@ import {
   flagStreamHandler,
   memberFlags,
 } from './flag-stream.route.ts';
-
+import { flagStreamLocal } from './local.ts';
 import { pruneFlagEvents } from './prune.job.ts';
-import { watchCommand } from './watch.command.ts';
 
 const PRUNE_MS = 60_000;
 
@@ -57,10 +55,7 @@ export const flagStream = feature({
       flagStreamHandler(memberFlags, flagStreamParts(given)),
     ),
   ],
-  local: {
-    commands: [watchCommand],
-    services: ({ started }): ConnectionServices => ({ started }),
-  },
+  local: flagStreamLocal,
   ports: {
     flagEvents: {
       tag: 'flag_events',

@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import { keccak256 } from '../../chain/digest.ts';
 import { parseNoteKey } from '../../chain/signed-note.ts';
-import type { ConnectionServices } from '../../command/connection.ts';
 import { nowS, pause } from '../../compose/clock.ts';
 import {
   type Base,
@@ -21,7 +20,8 @@ import { seenHeads } from '../../stores/control/seen-heads.ts';
 import { signing } from '../signing/feature.ts';
 import { signRounds } from './checkpoints.job.ts';
 import { type LogParts, planRestart, restartLog } from './checkpoints.ts';
-import { LOG_COMMANDS, logRestart, type RestartServices } from './log.command.ts';
+import { logLocal } from './local.ts';
+import { logRestart, type RestartServices } from './log.command.ts';
 import {
   type LogPorts,
   logCheckpoint,
@@ -116,10 +116,7 @@ export const log = feature({
   ],
   pages: [servePage(logPage, 'Log', (ports: LogPorts, facts) => logPageHandler(ports, facts))],
   commands: [logRestart],
-  local: {
-    commands: LOG_COMMANDS,
-    services: ({ started }): ConnectionServices => ({ started }),
-  },
+  local: logLocal,
   optional: [
     {
       name: 'A signed log',

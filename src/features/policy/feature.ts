@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { feature, servePage } from '../../compose/feature.ts';
-import { policyCheck, policyDecide } from './policy.command.ts';
+import { policyLocal } from './local.ts';
 import {
   type ExamplePolicy,
   policyPage,
@@ -38,5 +38,5 @@ export const policies = feature({
       policyScriptHandler(readFileSync(EVALUATOR, 'utf8')),
     ),
   ],
-  local: { commands: [policyCheck, policyDecide], services: () => ({}) },
+  local: policyLocal,
 });

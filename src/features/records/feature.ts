@@ -1,7 +1,6 @@
 // Records of screens: what was answered on which versions, kept for whoever has to show it later.
 
 import { PLANS, planReader } from '../../access/plan.ts';
-import type { ConnectionServices } from '../../command/connection.ts';
 import { nowS } from '../../compose/clock.ts';
 import {
   type Base,
@@ -20,6 +19,7 @@ import { type OfacPorts, walletOfacHandler } from '../sanctions/wallet-ofac.rout
 import type { ScreenPorts } from '../screening/bulk-screen.ts';
 import { bulkWalletScreenHandler } from '../screening/bulk-wallet-screen.route.ts';
 import { tables } from '../tables/feature.ts';
+import { recordsLocal } from './local.ts';
 import {
   recordForm,
   recordFormHandler,
@@ -28,7 +28,6 @@ import {
   screensPage,
   screensPageHandler,
 } from './record-pages.route.tsx';
-import { RECORD_COMMANDS } from './records.command.ts';
 import {
   type RecordsDependencies,
   recordBulkScreen,
@@ -91,10 +90,7 @@ export const records = feature({
     serveRoute(screenRecord, (given: RecordsOpened) => screenRecordHandler(recordsOver(given))),
     serveRoute(screenReplay, (given: RecordsOpened) => screenReplayHandler(recordsOver(given))),
   ],
-  local: {
-    commands: RECORD_COMMANDS,
-    services: ({ started }): ConnectionServices => ({ started }),
-  },
+  local: recordsLocal,
   pages: [
     servePage(screensPage, null, (given: RecordsOpened, facts) =>
       screensPageHandler(pagePorts(given), facts),

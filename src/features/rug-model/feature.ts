@@ -1,7 +1,6 @@
 // The rug model: trained on files of launches, published as an artefact, told by its card.
 
 import { type Base, feature, servePage, serveRoute } from '../../compose/feature.ts';
-import { VERSION } from '../../compose/version.ts';
 import { localTableFiles } from '../../sources/files/files.ts';
 import { readModelFile } from '../../sources/files/model-artefact.ts';
 import { rugModelTable } from '../../stores/control/rug-models.ts';
@@ -12,13 +11,8 @@ import {
   rugModelPage,
   rugModelPageHandler,
 } from './card.route.tsx';
-import {
-  modelCard,
-  modelEvaluate,
-  modelPublish,
-  modelTrain,
-  type TrainServices,
-} from './model.command.ts';
+import { rugModelLocal } from './local.ts';
+import { modelCard, modelEvaluate, modelPublish } from './model.command.ts';
 
 export const rugModelFeature = feature({
   name: 'rug model',
@@ -47,10 +41,5 @@ export const rugModelFeature = feature({
     servePage(rugModelPage, null, (given: CardPorts, facts) => rugModelPageHandler(given, facts)),
   ],
   commands: [modelCard, modelPublish, modelEvaluate],
-  local: {
-    commands: [modelTrain],
-    services: (): TrainServices => ({
-      training: { files: localTableFiles(), codeVersion: VERSION },
-    }),
-  },
+  local: rugModelLocal,
 });

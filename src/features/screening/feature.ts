@@ -1,11 +1,8 @@
 // Many addresses against the tables held, and the commands that ask a running service.
 
-import { pipedRecords } from '../../compose/address-records.ts';
 import { feature, serveRoute } from '../../compose/feature.ts';
 import { bulkWalletScreen, bulkWalletScreenHandler } from './bulk-wallet-screen.route.ts';
-
-import { lookCommand } from './look.command.ts';
-import { type ScreenServices, screenCommand } from './screen.command.ts';
+import { screeningLocal } from './local.ts';
 
 export const screening = feature({
   name: 'screening',
@@ -13,11 +10,5 @@ export const screening = feature({
   open: () => ({ ports: {}, services: {} }),
   ports: {},
   routes: [serveRoute(bulkWalletScreen, bulkWalletScreenHandler)],
-  local: {
-    commands: [lookCommand, screenCommand],
-    services: ({ started }): ScreenServices => ({
-      started,
-      ...pipedRecords(() => process.stdin),
-    }),
-  },
+  local: screeningLocal,
 });

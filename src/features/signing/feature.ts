@@ -1,15 +1,14 @@
 // The keys that answers and checkpoints are signed with: kept, rotated, marked and published.
 
 import { type Secrets, seal, unseal } from '../../access/secret.ts';
-import type { ConnectionServices } from '../../command/connection.ts';
 import { nowS, pause } from '../../compose/clock.ts';
 import { type Base, feature, serveRoute } from '../../compose/feature.ts';
 import { Unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
 import type { WatchRun } from '../../evidence/waiting.ts';
-import { answerSave } from './answer.command.ts';
 import { type SigningPorts, signingKeys, signingKeysHandler } from './keys.route.ts';
 import { createSigning, type KeySealing, type Make, makeKey, sealKeysAnew } from './keys.ts';
+import { signingLocal } from './local.ts';
 import { rotateOnce, rotateUntilStopped } from './rotate.job.ts';
 import { signingCommands } from './signing.command.ts';
 import { signingKeyTable } from './signing.store.ts';
@@ -70,10 +69,7 @@ export const signing = feature({
   },
   routes: [serveRoute(signingKeys, (given: SigningPorts) => signingKeysHandler(given))],
   commands: signingCommands,
-  local: {
-    commands: [answerSave],
-    services: ({ started }): ConnectionServices => ({ started }),
-  },
+  local: signingLocal,
 });
 
 /** Seals the private parts of signing keys under the secret in force. */

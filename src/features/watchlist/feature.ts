@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { planReader } from '../../access/plan.ts';
-import type { ConnectionServices } from '../../command/connection.ts';
 import { nowS, pause } from '../../compose/clock.ts';
 import {
   type Base,
@@ -20,10 +19,10 @@ import { history } from '../history/feature.ts';
 import { records } from '../records/feature.ts';
 import { sanctions } from '../sanctions/feature.ts';
 import { tables } from '../tables/feature.ts';
+import { watchlistLocal } from './local.ts';
 import { rescreenRounds } from './rescreen.job.ts';
 import type { Watchlist } from './shapes.ts';
 import { watchStream, watchStreamHandler } from './watch-stream.route.ts';
-import { WATCHLIST_COMMANDS } from './watchlist.command.ts';
 import {
   unwatchAddress,
   unwatchAddressHandler,
@@ -108,10 +107,7 @@ export const watchlist = feature({
       freshness: { kind: 'per_answer', absence: () => null },
     },
   },
-  local: {
-    commands: WATCHLIST_COMMANDS,
-    services: ({ started }): ConnectionServices => ({ started }),
-  },
+  local: watchlistLocal,
   streams: [
     serveStream(watchStream, ({ watchlist, service }: Ports & { readonly service: Service }) =>
       watchStreamHandler({ watchlist, onAppended: service.onCall }),

@@ -2,6 +2,7 @@
 // which each port falls silent by itself; what each line rests on stands in `silence-pages.ts`.
 
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mountedPage } from './compose/documents.ts';
@@ -78,6 +79,8 @@ async function draw(
   spoiler: Spoiler,
   signal = new AbortController().signal,
 ): Promise<Drawn> {
+  // As the signal of a request has it: each look-up of the page listens.
+  setMaxListeners(0, signal);
   const log: Spoiled[] = [];
   const ports = spoiledPorts({ ...world.ports, ...pageTwins() }, spoiler, log) as OverPorts;
   const isState = page.route.name === 'status_page';

@@ -15,7 +15,7 @@ export function buildIn(checkout: string): URL {
 }
 
 /** How `npm start` runs the service. */
-const NODE_FLAGS = ['--max-semi-space-size=32'];
+export const NODE_FLAGS = ['--max-semi-space-size=32'];
 
 /** Starts a compiled file of a build as a child. */
 export function child(name: string, build: URL = OWN_BUILD): ChildProcess {

@@ -43,34 +43,41 @@ async function ask(base: string, kind: MixKind, times: number): Promise<number> 
   return answered;
 }
 
-const home = mkdtempSync(join(tmpdir(), 'exhibit-load-each-'));
-const { base, pid, callers, end } = await startLoaded(home, 2);
-try {
-  const { kinds } = mixOf({ ...callers, listed: listedNow() }, lotteryOf(31));
-  await sleep(SETTLED_MS);
-  const rest = await spendOf(pid, () => sleep(REST_MS));
-  const atRest = rest.cpuMs / rest.clockMs;
-  say(`at rest the service takes ${atRest.toFixed(2)} of a processor; load ${loadavg()[0]}`);
-  row(['kind', '% of the mix', 'ms of processor', 'ms on the clock', 'in the mix', 'answered']);
-  row(['---', '--:', '--:', '--:', '--:', '--:']);
-  const shares = kinds.reduce((sum, { share }) => sum + share, 0);
-  let mean = 0;
-  for (const kind of kinds) {
-    await ask(base, kind, WARM);
-    let answered = 0;
-    const spent = await spendOf(pid, async () => {
-      answered = await ask(base, kind, TIMES);
-    });
-    const each = (spent.cpuMs - atRest * spent.clockMs) / TIMES;
-    const inMix = (each * kind.share) / shares;
-    mean += inMix;
-    const percent = ((100 * kind.share) / shares).toFixed(1);
-    const clock = (spent.clockMs / TIMES).toFixed(0);
-    const of = `${answered} of ${TIMES}`;
-    row([kind.name, percent, each.toFixed(1), clock, inMix.toFixed(2), of]);
+async function measure(home: string): Promise<void> {
+  const { base, pid, callers, end } = await startLoaded(home, 2);
+  try {
+    const { kinds } = mixOf({ ...callers, listed: listedNow() }, lotteryOf(31));
+    await sleep(SETTLED_MS);
+    const rest = await spendOf(pid, () => sleep(REST_MS));
+    const atRest = rest.cpuMs / rest.clockMs;
+    say(`at rest the service takes ${atRest.toFixed(2)} of a processor; load ${loadavg()[0]}`);
+    row(['kind', '% of the mix', 'ms of processor', 'ms on the clock', 'in the mix', 'answered']);
+    row(['---', '--:', '--:', '--:', '--:', '--:']);
+    const shares = kinds.reduce((sum, { share }) => sum + share, 0);
+    let mean = 0;
+    for (const kind of kinds) {
+      await ask(base, kind, WARM);
+      let answered = 0;
+      const spent = await spendOf(pid, async () => {
+        answered = await ask(base, kind, TIMES);
+      });
+      const each = (spent.cpuMs - atRest * spent.clockMs) / TIMES;
+      const inMix = (each * kind.share) / shares;
+      mean += inMix;
+      const percent = ((100 * kind.share) / shares).toFixed(1);
+      const clock = (spent.clockMs / TIMES).toFixed(0);
+      const of = `${answered} of ${TIMES}`;
+      row([kind.name, percent, each.toFixed(1), clock, inMix.toFixed(2), of]);
+    }
+    say(`a request of the mix takes ${mean.toFixed(1)} ms of processor`);
+  } finally {
+    await end();
   }
-  say(`a request of the mix takes ${mean.toFixed(1)} ms of processor`);
+}
+
+const home = mkdtempSync(join(tmpdir(), 'exhibit-load-each-'));
+try {
+  await measure(home);
 } finally {
-  await end();
   rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }

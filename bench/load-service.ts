@@ -10,10 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { z } from 'zod';
 import { freePort } from '../src/testing/free-port.ts';
-import { endChild } from './children.ts';
+import { endChild, NODE_FLAGS } from './children.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
-const NODE_FLAGS = ['--max-semi-space-size=32'];
 const START_MS_MAX = 600_000;
 const LOOK_MS = 200;
 const RANKED_MS_MAX = 120_000;

@@ -138,14 +138,26 @@ describe('a fault of the source', () => {
     expect(reading.why.reason).not.toContain(KEY);
   });
 
-  test.each(PRICE_FAULTS.filter((fault) => fault !== 'forgets-all'))(
-    '%s is silence about prices',
-    async (fault) => {
-      const { api, prices } = await started({ timeMs: 100 });
-      api.fault(fault);
-      expect(await prices.historical([ask(KNOWN)], SIGNAL)).toBeInstanceOf(Unread);
-    },
-  );
+  test.each(PRICE_FAULTS)('%s is silence about prices', async (fault) => {
+    const { api, prices } = await started({ timeMs: 100 });
+    api.fault(fault);
+    expect(await prices.historical([ask(KNOWN)], SIGNAL)).toBeInstanceOf(Unread);
+  });
+
+  // A caller whose time is spent says nothing against the source.
+  const answering = PRICE_FAULTS.filter((fault) => fault !== 'timeout');
+  test.each(answering)('%s: after three failures the source is left alone', async (fault) => {
+    const limits = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 3 };
+    const guard = providerGuard({ ...limits, restMs: 60_000 }, () => performance.now());
+    const { api, prices } = await started({ guard });
+    api.fault(fault);
+    for (const token of [KNOWN, THIN, FAR, EDGE, BEYOND]) {
+      const markets = await prices.markets([{ chain: 'ethereum', token }], SIGNAL);
+      const values = await prices.historical([ask(token)], SIGNAL);
+      expect([markets, values]).toEqual([expect.any(Unread), expect.any(Unread)]);
+    }
+    expect(api.asked).toHaveLength(limits.failuresMax);
+  });
 
   test('a caller that hangs up reads nothing', async () => {
     const { prices } = await started();

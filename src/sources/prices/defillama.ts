@@ -179,11 +179,17 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
+type Question<T> = {
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly schema: z.ZodType<T>;
+  /** Throws for an answer that tells of another thing: the guard then leaves the source alone. */
+  readonly check: (answer: T) => void;
+};
+
 async function askApi<T>(
   { url, guard }: DefillamaOptions,
-  path: string,
-  params: Readonly<Record<string, string>>,
-  schema: z.ZodType<T>,
+  { path, params, schema, check }: Question<T>,
   budget: CallBudget,
 ): Promise<T> {
   const whole = new URL(url);
@@ -191,8 +197,9 @@ async function askApi<T>(
   for (const [name, value] of Object.entries(params)) whole.searchParams.set(name, value);
   return askJson({ guard, budget, url: whole, body: null, limits: LIMITS }, (told) => {
     const answer = schema.safeParse(told);
-    if (answer.success) return answer.data;
-    throw new ProviderFault('answered JSON of another shape', 'passing');
+    if (!answer.success) throw new ProviderFault('answered JSON of another shape', 'passing');
+    check(answer.data);
+    return answer.data;
   });
 }
 
@@ -220,8 +227,24 @@ async function historicalOf(
     else if (!known.includes(at)) known.push(at);
   }
   times.set(CANARY_ID, [priceTime(options.now() - DAY_S)]);
-  const params = { coins: JSON.stringify(Object.fromEntries(times)), searchWidth: '1h' };
-  const { coins } = await askApi(options, '/batchHistorical', params, history, budget);
+  const question = {
+    path: '/batchHistorical',
+    params: { coins: JSON.stringify(Object.fromEntries(times)), searchWidth: '1h' },
+    schema: history,
+    check: (answer: z.output<typeof history>) => requireAsked(answer, times),
+  };
+  const { coins } = await askApi(options, question, budget);
+  return batch.map((ask) => {
+    const points = coins[coinId(ask)];
+    return { ask, price: points === undefined ? null : nearest(points.prices, priceTime(ask.at)) };
+  });
+}
+
+/** Refuses prices without the known coin, of a coin or of a time that was not asked for. */
+function requireAsked(
+  { coins }: z.output<typeof history>,
+  times: ReadonlyMap<string, readonly UnixSeconds[]>,
+): void {
   if (!coins[CANARY_ID]?.prices.length) throw new ProviderFault(NO_CANARY, 'passing');
   for (const [id, { prices }] of Object.entries(coins)) {
     const asked = times.get(id);
@@ -234,10 +257,6 @@ async function historicalOf(
       throw new ProviderFault('answered prices of another time than was asked for', 'passing');
     }
   }
-  return batch.map((ask) => {
-    const points = coins[coinId(ask)];
-    return { ask, price: points === undefined ? null : nearest(points.prices, priceTime(ask.at)) };
-  });
 }
 
 /** The price nearest to a time, none of which may be a zero or outside of the window. */
@@ -263,14 +282,23 @@ async function marketsOf(
   budget: CallBudget,
 ): Promise<readonly Market[]> {
   const ids = [...batch.map(coinId), CANARY_ID].join(',');
-  const { coins } = await askApi(options, `/prices/current/${ids}`, {}, current, budget);
+  const question = {
+    path: `/prices/current/${ids}`,
+    params: {},
+    schema: current,
+    check: (answer: z.output<typeof current>) => requireCurrent(answer, options.now()),
+  };
+  const { coins } = await askApi(options, question, budget);
+  return batch.map((coin) => ({ coin, has_market: coins[coinId(coin)] !== undefined }));
+}
+
+/** Refuses current prices without the known coin, or with an old one of it. */
+function requireCurrent({ coins }: z.output<typeof current>, now: UnixSeconds): void {
   const canary = coins[CANARY_ID];
   if (canary === undefined) throw new ProviderFault(NO_CANARY, 'passing');
-  if (options.now() - canary.timestamp > STALE_S) {
-    const of = formatIsoTime(canary.timestamp);
-    throw new ProviderFault(`answered a price of ${CANARY_ID} of ${of}: it is stale`, 'passing');
-  }
-  return batch.map((coin) => ({ coin, has_market: coins[coinId(coin)] !== undefined }));
+  if (now - canary.timestamp <= STALE_S) return;
+  const of = formatIsoTime(canary.timestamp);
+  throw new ProviderFault(`answered a price of ${CANARY_ID} of ${of}: it is stale`, 'passing');
 }
 
 /** Its names of the chains, where they are not ours. */

@@ -172,7 +172,7 @@ async function runFault(
     const calls = await worker.count();
     const before = whole === null ? said : whole.answers;
     const lies = [...said].flatMap(([name, one]) => falseIn(name, before.get(name), one));
-    lies.push(...sourcesOverasked(whole === null ? calls : whole.calls, calls));
+    lies.push(...sourcesOverasked(whole === null ? calls : whole.calls, calls, said.size));
     const changed = changedAmong(questions, before, said);
     if (fault === null) {
       const unsettled = changed.map(({ request: { name } }) => {

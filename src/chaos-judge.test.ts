@@ -297,13 +297,20 @@ describe('any answer', () => {
 describe('a source in a fault', () => {
   test('is asked no more than three times for each question that it is asked without', () => {
     const whole = { explorer: 10, venue: 0 };
-    expect(sourcesOverasked(whole, { explorer: 30, venue: 0 })).toEqual([]);
-    expect(sourcesOverasked(whole, { explorer: 31, venue: 1 })).toEqual([
+    expect(sourcesOverasked(whole, { explorer: 30, venue: 0 }, 29)).toEqual([]);
+    expect(sourcesOverasked(whole, { explorer: 31, venue: 1 }, 29)).toEqual([
       'explorer: asked 31 times, and 10 times without faults',
       'venue: asked 1 times, and 0 times without faults',
     ]);
-    expect(sourcesOverasked({}, { explorer: 0 })).toEqual([
+    expect(sourcesOverasked({}, { explorer: 0 }, 29)).toEqual([
       'explorer: was not counted without faults',
+    ]);
+  });
+
+  test('may be asked once by each question, since nothing is kept of what it refuses', () => {
+    expect(sourcesOverasked({ prices: 5 }, { prices: 22 }, 22)).toEqual([]);
+    expect(sourcesOverasked({ prices: 5 }, { prices: 23 }, 22)).toEqual([
+      'prices: asked 23 times, and 5 times without faults',
     ]);
   });
 });

@@ -324,12 +324,17 @@ export type Calls = { readonly [source: string]: number };
 /** The retries after a passing failure, and the question itself. */
 const ASKED_FOR_EACH_MAX = 3;
 
-/** The sources that were asked more often than a question is asked again. */
-export function sourcesOverasked(whole: Calls, said: Calls): string[] {
+/**
+ * The sources that were asked more often than a question is asked again. A refusal that lasts is
+ * not kept, so that each of the `questions` may ask a source once more.
+ */
+export function sourcesOverasked(whole: Calls, said: Calls, questions: number): string[] {
   return Object.entries(said).flatMap(([source, calls]) => {
     const before = whole[source];
     if (before === undefined) return [`${source}: was not counted without faults`];
-    const isOver = calls > ASKED_FOR_EACH_MAX * before;
-    return isOver ? [`${source}: asked ${calls} times, and ${before} times without faults`] : [];
+    const most = before === 0 ? 0 : Math.max(ASKED_FOR_EACH_MAX * before, questions);
+    return calls > most
+      ? [`${source}: asked ${calls} times, and ${before} times without faults`]
+      : [];
   });
 }

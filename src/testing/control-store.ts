@@ -25,15 +25,14 @@ import { rowsAs } from './rows-as.ts';
 /** To whom a store of the tests belongs. */
 export const LIVE = { simulated: false, secret_fingerprint: 'aaaa', previous_fingerprint: null };
 
-/** Leaves what a migration wrote; a table without rows costs next to nothing. */
+/** Leaves what a migration wrote; a table that was never written to has no file to look into. */
 const EMPTY = `
-  do $$ declare name text; filled boolean; begin
-    for name in select tablename from pg_tables
-      where schemaname = 'public'
-        and tablename not in
-          ('migrations', 'deployment', 'sanctions_current', 'usage_counting') loop
-      execute format('select exists (select from %I)', name) into filled;
-      if filled then execute format('truncate %I restart identity cascade', name); end if;
+  do $$ declare name text; begin
+    for name in select relname from pg_class
+      where relkind = 'r' and relnamespace = 'public'::regnamespace
+        and relname not in ('migrations', 'deployment', 'sanctions_current', 'usage_counting')
+        and pg_relation_size(oid) > 0 loop
+      execute format('truncate %I restart identity cascade', name);
     end loop;
     -- A table whose rows were rolled back or deleted is empty, and its numbers have gone on.
     for name in select sequencename from pg_sequences

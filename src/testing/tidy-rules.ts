@@ -80,8 +80,9 @@ const within = (path: string, folders: readonly string[]) =>
 /** The forbidden constructs of a file. */
 export function ruleViolations(source: SourceFile, but: Exceptions): Violation[] {
   const found: Violation[] = [];
+  const rules = Object.entries(RULES);
   walk(source.program, (node, above) => {
-    for (const [rule, holdsFor] of Object.entries(RULES)) {
+    for (const [rule, holdsFor] of rules) {
       const what = holdsFor(node, above, source, but);
       if (what === null) continue;
       found.push({ rule, path: source.path, line: lineAt(source.text, node.start), what });

@@ -73,14 +73,15 @@ export function parseFile(path: string, text: string): SourceFile {
 }
 
 function importOf(node: Node, text: string): Import | null {
-  const from = nodeAt(node, node.type === 'TSImportType' ? 'argument' : 'source');
   const isImport =
     node.type === 'ImportDeclaration' ||
     node.type === 'ExportNamedDeclaration' ||
     node.type === 'ExportAllDeclaration' ||
     node.type === 'ImportExpression' ||
     node.type === 'TSImportType';
-  if (!isImport || from === null) return null;
+  if (!isImport) return null;
+  const from = nodeAt(node, node.type === 'TSImportType' ? 'argument' : 'source');
+  if (from === null) return null;
   const specifier = literalText(from);
   if (specifier === null) return null;
   const names = nodesAt(node, 'specifiers').map((one) => {
@@ -109,7 +110,13 @@ function literalText(node: Node): string | null {
 
 /** The line, from 1, on which an offset stands. */
 export function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length;
+  let line = 1;
+  let at = text.indexOf('\n');
+  while (at !== -1 && at < offset) {
+    line += 1;
+    at = text.indexOf('\n', at + 1);
+  }
+  return line;
 }
 
 /** A value as a node, or null where it is none. */
@@ -145,7 +152,9 @@ export function walk(node: Node, visit: (node: Node, above: readonly Node[]) => 
   const enter = (one: Node): void => {
     visit(one, above);
     above.push(one);
-    for (const value of Object.values(one)) {
+    for (const field in one) {
+      const value = one[field];
+      if (typeof value !== 'object') continue;
       if (Array.isArray(value)) {
         for (const item of value) if (isNode(item)) enter(item);
       } else if (isNode(value)) enter(value);

@@ -1,5 +1,5 @@
 // Simulated traders, without skill or with one that was put in, through the analysis that runs: how
-// often it labels them. `npm run bench:temporal` prints the table; the suite runs a tenth of it.
+// often it labels them. `npm run bench:temporal` prints the table; the suite runs a part of it.
 
 import { wilsonInterval } from '../evidence/statistics.ts';
 import { classify, isLongEnough } from '../features/traders/classification.ts';
@@ -165,6 +165,8 @@ function labelsOf(
 }
 
 const HOURS_OF_WEEK = 168;
+/** The cell of each hour of a week that begins with the epoch. */
+const CELLS_OF_WEEK = Array.from({ length: HOURS_OF_WEEK }, (_, hour) => cellOf(hour * CANDLE_MS));
 
 /**
  * The tests of the trial. A shift against the clock moves all outcomes by the same hours: sessions
@@ -179,12 +181,11 @@ const TESTS: { readonly [M in Moving]: BucketTest } = {
   clock: (outcomes, buckets) => {
     const sequence = sequenceOf(outcomes);
     const statistics = bucketStatistics(sequence, buckets);
-    const shifts = Array.from({ length: HOURS_OF_WEEK }, (_, hours) =>
-      statistics(
-        sequence.scores,
-        Uint8Array.from(outcomes, ({ at }) => cellOf(at + hours * CANDLE_MS)),
-      ),
-    );
+    const hours = outcomes.map(({ at }) => Math.floor(at / CANDLE_MS));
+    const shifts = CELLS_OF_WEEK.map((_, by) => {
+      const cells = hours.map((hour) => Number(CELLS_OF_WEEK[(hour + by) % HOURS_OF_WEEK]));
+      return statistics(sequence.scores, Uint8Array.from(cells));
+    });
     const [observed] = shifts;
     const p = buckets.map((_, at) => {
       const reached = shifts.filter((one) => Number(one[at]) >= Number(observed?.[at]));

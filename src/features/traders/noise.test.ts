@@ -1,33 +1,37 @@
-// A tenth of `npm run bench:temporal`: traders without skill get a label no more often than 5%, and
-// a session with twice the gains is found. What the null model replaced fails beside it.
+// A tenth of `npm run bench:temporal`, and half of that in the suite: traders without skill get a
+// label no more often than 5%, and a session with twice the gains is found. What the null model
+// replaced fails beside it.
 
 import { describe, expect, test, vi } from 'vitest';
 import { labelsOfWorldTrader, type Moving, runTrial } from '../../testing/noise-traders.ts';
+import { trialsOf } from '../../testing/trials.ts';
 import { WORLD_TRADERS } from '../../world/traders.ts';
 import { NOISE_KINDS, type NoiseKind } from '../../world/trading.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
+/** Of each kind; shares of them are asserted. */
+const TRADERS = trialsOf('EXHIBIT_TEST_TRADERS', 50, 100);
 const NOW = Date.UTC(2026, 8, 24, 12);
 const run = (noise: NoiseKind, planted: boolean, moving: Moving = 'blocks') =>
-  runTrial({ noise, planted, moving, traders: 100, permutations: 300 });
+  runTrial({ noise, planted, moving, traders: TRADERS, permutations: 300 });
 
 describe.each(NOISE_KINDS)('%s', (noise) => {
   test('outcomes without skill get a label no more often than 5%', () => {
-    expect(run(noise, false).labelled).toBeLessThanOrEqual(5);
+    expect(run(noise, false).labelled).toBeLessThanOrEqual(0.05 * TRADERS);
   });
 
   test('a session with twice the gains is found as often as in 80%, by the interval', () => {
     const { found, interval, ratio } = run(noise, true);
     expect(interval?.high).toBeGreaterThanOrEqual(0.8);
-    expect(found).toBeGreaterThanOrEqual(72);
+    expect(found).toBeGreaterThanOrEqual(0.72 * TRADERS);
     expect(ratio).toBeGreaterThan(1.8);
     expect(ratio).toBeLessThan(2.4);
   });
 });
 
 test('a free shuffle labels clustered noise more often than 7%', () => {
-  expect(run('clustered', false, 'free').labelled).toBeGreaterThan(7);
+  expect(run('clustered', false, 'free').labelled).toBeGreaterThan(0.07 * TRADERS);
 });
 
 test('a shift against the clock finds nothing, however strong the session is', () => {

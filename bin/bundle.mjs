@@ -6,19 +6,8 @@ import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
-/** CommonJS, native parts or files beside them: Node.js reads these itself. */
-const OUTSIDE = [
-  '@clickhouse/client',
-  '@electric-sql/pglite',
-  'chdb',
-  'fastify',
-  'hash-wasm',
-  'pg',
-  'pino',
-  'prom-client',
-  'undici',
-  'ws',
-];
+/** With native parts or files beside them: Node.js reads these itself. */
+const OUTSIDE = ['@electric-sql/pglite', 'chdb', 'pino'];
 
 /** Has a module find the files of the project from where it was, whichever file it runs in. */
 function keepPlaces(folder) {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createStoresIn } from './testing/fresh-warehouse.ts';
@@ -22,6 +22,21 @@ type Environment = { readonly [name: string]: string };
 
 const exhibit = (cwd: string, line: string, env: Environment = {}) =>
   startProgram(line.split(' '), { cwd, env }).ended;
+
+/** The files of the built program that some load as they begin, with their texts. */
+function textsLoaded(names: readonly string[]): Map<string, string> {
+  const texts = new Map<string, string>();
+  const next = [...names];
+  for (let name = next.pop(); name !== undefined; name = next.pop()) {
+    if (texts.has(name)) continue;
+    const text = readFileSync(join(dirname(MAIN), name), 'utf8');
+    texts.set(name, text);
+    next.push(
+      ...[...text.matchAll(/^(?:im|ex)port .*"\.\/(.+)";$/gm)].map(([, from]) => String(from)),
+    );
+  }
+  return texts;
+}
 
 describe('settings and words', () => {
   let cwd: string;
@@ -53,6 +68,19 @@ describe('settings and words', () => {
     const said = await exhibit(cwd, 'start', env);
     expect(said.status).toBe(2);
     expect(said.err).toContain(`EXHIBIT_WORLD_FAULTS: ${fault} ${says}`);
+  });
+
+  test('the help, and what a running service answers, load no feature', () => {
+    const first = readFileSync(MAIN, 'utf8');
+    const named = (part: string) =>
+      [...first.matchAll(new RegExp(`exhibit-${part}\\d*\\.js`, 'g'))].map(([name]) => name);
+    const called = [...named('commands'), ...named('operate')];
+    expect(new Set(called).size).toBe(3);
+    const loaded = textsLoaded(['exhibit.js', ...called]);
+    const declaring = [...loaded].filter(([, text]) => text.includes('evidenceRoute('));
+    expect(declaring.map(([name]) => name)).toEqual([]);
+    const served = textsLoaded(named('run'));
+    expect([...served.values()].join('')).toContain('evidenceRoute(');
   });
 
   test('a command ends quietly where nobody reads its output any more', () => {

@@ -224,6 +224,11 @@ test('how much was not read is a word where it was nothing, and no other fact', 
   expect(falseIn('ofac', whole, saidWith(3, 1))).toEqual([]);
   expect(lessThan(whole, saidWith(3))).toContain('nodes_unread is over zero');
   expect(falseIn('ofac', saidWith(2), saidWith(3))).toEqual([]);
+  // No hop was examined whole: the address that was not is told beside it.
+  expect(falseIn('ofac', saidWith(0, 1), saidWith(1, 0))).toEqual([]);
+  expect(falseIn('ofac', saidWith(0, 1), saidWith(0, 0))).toEqual([
+    'ofac: otherwise without a word: proximity.hops_examined',
+  ]);
   expect(falseIn('ofac', saidWith(2), saidWith(0, 1))).toEqual([
     'ofac: otherwise without a word: proximity.hops_examined',
   ]);

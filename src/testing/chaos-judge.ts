@@ -43,8 +43,11 @@ function envelopeSaid(route: AnyEvidenceRoute, { status, body }: Answer): Statem
   }
   const { state, data, reason } = envelope.parse(parsed.data);
   const leaves = data === null || data === undefined ? [] : leavesOf(route.data, data);
-  // An empty list or text that no claim declares is judged by the silence test, port by port.
-  const denied = leaves.filter((leaf) => leaf.declared && isDenial(leaf)).map(({ path }) => path);
+  // An empty list or text that no claim declares is judged by the silence test, port by port. What
+  // is declared harmless is a fact: another one without a word is false by itself.
+  const denied = leaves
+    .filter((leaf) => leaf.declared && !leaf.free && isDenial(leaf))
+    .map(({ path }) => path);
   // A miss that rests on named ports rests on imported tables, which no source of the world feeds.
   const isDenied = state === 'insufficient_evidence' && missRests(route.data) === null;
   const missed = isDenied ? ['the whole answer'] : [];

@@ -50,24 +50,24 @@ function comesAgainAfter(response: Response | null): number | null {
   return after === undefined ? null : Number(after);
 }
 
-/** Opens a page, again as Retry-After says while the service is overloaded. */
-export async function openPatiently(page: Page, url: string): Promise<void> {
+/** Opens again as Retry-After says, while `open` gives after how many seconds to come again. */
+async function untilRoom(what: string, open: () => Promise<number | null>): Promise<void> {
   for (let opened = 1; opened <= OPENINGS_MAX; opened += 1) {
-    const afterS = comesAgainAfter(await page.goto(url));
+    const afterS = await open();
     if (afterS === null) return;
     await wait(afterS * MS_PER_S);
   }
-  throw new Error(`${url}: the service stayed overloaded`);
+  throw new Error(`${what}: the service stayed overloaded`);
+}
+
+/** Opens a page, again while the service is overloaded. */
+export async function openPatiently(page: Page, url: string): Promise<void> {
+  await untilRoom(url, async () => comesAgainAfter(await page.goto(url)));
 }
 
 /** Looks at a page, and anew where an overloaded service refused the page or a part of it. */
 export async function lookAt(browser: Browser, looked: Looked): Promise<void> {
-  for (let opened = 1; opened <= OPENINGS_MAX; opened += 1) {
-    const afterS = await lookOnce(browser, looked);
-    if (afterS === null) return;
-    await wait(afterS * MS_PER_S);
-  }
-  throw new Error(`${looked.path}: the service stayed overloaded`);
+  await untilRoom(looked.path, () => lookOnce(browser, looked));
 }
 
 /**

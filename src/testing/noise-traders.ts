@@ -1,5 +1,5 @@
 // Simulated traders, without skill or with one that was put in, through the analysis that runs: how
-// often it labels them. `npm run bench:temporal` prints the table; the suite runs a part of it.
+// often it labels them. `npm run bench:temporal` prints the table; the suite runs a tenth of it.
 
 import { wilsonInterval } from '../evidence/statistics.ts';
 import { classify, isLongEnough } from '../features/traders/classification.ts';

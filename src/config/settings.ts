@@ -1,5 +1,8 @@
 // One row is all there is of a setting: its parsing, what `exhibit config` prints, the reference
-// page, the example file and the check of unknown names are made from this table.
+// page, the example file and the check of unknown names are made from this table. `readers.ts` has
+// the reader of each row: it parses a text, says what it `expected`, and whether the value is shown
+// as it is, by its origin (an address: scheme and host) or not at all. A duration is milliseconds;
+// its reader takes the unit of a bare number, the least and the most.
 
 import { CHAIN_NAMES, CHAINS, type ChainName, chainById, EVM_CHAINS } from '../chain/chain.ts';
 import {

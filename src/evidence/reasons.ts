@@ -1,6 +1,6 @@
 // Why something was not checked, or not answered: each reason is a row with a stable code, and
-// `why` makes one of a row. A sentence begins with its code where an answer has one text for the
-// word of a cause and for the sentence. docs/reference/reasons.md is made from this table.
+// `why` fills its sentence in. A sentence begins with its code where an answer has one text for
+// the code and the sentence. docs/reference/reasons.md is made from this table.
 
 /** Why a reading is silent or an answer absent: a stable code and one sentence for people. */
 export type Why = { readonly code: ReasonCode; readonly reason: string };

@@ -1,6 +1,7 @@
 // Answers a known caller of a route: parses the input, asks the handler, writes the answer, charges
 // it. This file knows no HTTP: every interface that knows the caller (web server, tools, scan) asks
-// here. No answer leaves before its charge is stored, and no 4xx or 5xx is charged.
+// here. No answer leaves before its charge is stored, and no 4xx or 5xx is charged. A handler gives
+// an `Answer` of evidence, the `Reply` of a plain route (both contract/answer.ts), or a `Refusal`.
 
 import { hash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';

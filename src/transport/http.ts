@@ -1,6 +1,6 @@
 // Serves declared routes over HTTP. This file knows the web framework and no route: `guard.ts`
 // admits the caller, `answer.ts` parses, answers and charges, and the declaration holds everything
-// specific to a route.
+// specific to a route; `contract/reply.ts` tells from it its body and who may read its answers.
 
 import { once } from 'node:events';
 import {
@@ -243,7 +243,7 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
   const { now, budgetMs } = options;
   const leave = isRevalidated(route) ? sendIfNew : sendAnswer;
   const byPages = isSentByPages(route);
-  const isCounted = byPages || (route.access === 'open' && route.body !== null);
+  const isCountedByNetwork = byPages || (route.access === 'open' && route.body !== null);
   // A port that is asked under names of its own, as the operator's, opens to no other page.
   const isPublic = options.hosts === undefined && isPublicDocument(route);
   app.route({
@@ -293,7 +293,7 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
     const sent = byPages ? withoutToken(request, by) : request;
     if (sent instanceof Refusal) return sendAnswer(reply, refuse(sent, null));
     const { asked: context, done } = contextOf(reply.raw, now, budgetMs);
-    const asked = isCounted
+    const asked = isCountedByNetwork
       ? { ...context, network: clientNetwork(request.raw, options.trustProxy) }
       : context;
     const isGone = () => reply.raw.destroyed || request.raw.socket.destroyed;
@@ -594,6 +594,7 @@ function refuseAt(
 /** The allowance beside a response that no route gave; `null` off the hosted surface. */
 function figuresAt(gate: AccessGate, { url, headers }: IncomingMessage): Soon<QuotaFigures | null> {
   if (url?.startsWith(HOSTED_PATHS) !== true) return null;
+  // `false`: no page of another origin may read it, so a publishable key opens nothing here.
   return gate.figures(credentialsIn(headers, searchOf(url), false));
 }
 
@@ -742,8 +743,7 @@ export function encodingRefusal(headers: IncomingHttpHeaders): Refusal | null {
   return new Refusal('wrong_content_type', { error }, { 'accept-encoding': 'identity' });
 }
 
-// Node.js refuses what its parser cannot take before there is a request: no route, no caller, no
-// id.
+// Node.js refuses what its parser cannot take before there is a request, a caller or an id.
 
 /** Answers what the parser refused on a connection, and closes it. */
 export function refuseUnparsed(

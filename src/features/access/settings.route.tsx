@@ -1,6 +1,8 @@
 // The settings of a membership: its keys, its use, and its changes. The membership follows from the
-// session alone; no request field names another. `usage-chart.page.tsx` draws the days of use, and
-// `new-key.route.tsx` shows a new key once.
+// session alone; no request field names another. `usage-chart.page.tsx` draws the days of use,
+// `key-usage.route.tsx` the use of each key. `new-key.route.tsx` shows a new key once, until when
+// `access/unshown-key.ts` keeps it sealed. The holder of a key is a membership (`sc`), one
+// that lists origins of pages (`sc_pub`), or a partner (`scp`), who has no settings.
 
 import { z } from 'zod';
 import { dailyAllowance, untilReset } from '../../access/gate.ts';
@@ -269,6 +271,7 @@ export function createKeyHandler(
     const { active_keys, title } = key.plan;
     const { id, expires_at } = key.stored;
     const kept = { text: key.text, name, expires_at, instead_until: null };
+    // A key that is added before it is kept could be one that nobody is ever shown.
     const unshown = await ports.unshown.keep(session_id, id, kept);
     if (unshown instanceof Unread) return refuse(503, NO_STORE);
     const added = await ports.keys.add({ ...key.stored, name }, active_keys, 'member');

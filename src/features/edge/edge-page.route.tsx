@@ -1,4 +1,7 @@
 // The record of calls for people: each picture stands beside a table of the same figures.
+// `edge.route.ts` reads the record with its candles (`recordOver`). `prepareAnswer` works a
+// question out and keeps what it comes to with the record, where `runBacktest` then finds it
+// (`question.ts`). `pages/plot.tsx` gives a picture its frame, margins, scales and ticks.
 
 import type { ComponentChildren } from 'preact';
 import { z } from 'zod';
@@ -146,6 +149,7 @@ function Edge({ record, filter, told, unreadCandles }: EdgeProps) {
         <>
           {(told.hours_unread > 0 || unreadCandles) && <p class="notice">{candlesText(told)}</p>}
           <Equity told={told} />
+          {/* The page is open to all, so it knows of no tries beside the listed family. */}
           <Luck told={told} deflation={deflateBacktest(told, [])} />
           <Months months={hitsByMonth(record, filter, MONTHS_SHOWN)} />
           <Convictions groups={reliabilityOfConviction(record, filter)} />
@@ -292,7 +296,9 @@ function Figures({ told, filter }: { told: Backtest; filter: Filter }) {
   );
 }
 
-function hitText({ hit_rate, interval, hits, closed }: Backtest['calls']): string {
+type HitRate = Pick<VersionHealth, 'hit_rate' | 'interval' | 'hits' | 'closed'>;
+
+function hitText({ hit_rate, interval, hits, closed }: HitRate): string {
   if (hit_rate === null || interval === null) return 'not measured yet';
   return `${hits} of ${closed}: ${rangeText(hit_rate, interval)}`;
 }
@@ -506,7 +512,7 @@ function Intervals({ rows }: { rows: readonly Interval[] }) {
   );
 }
 
-/** Rows whose share has an interval. */
+/** A share with its interval; `null` where it has none. */
 function intervalOf(share: MonthOfHits['share']) {
   if (share === null || share.low === null || share.high === null) return null;
   return { share: share.value, low: share.low, high: share.high };
@@ -714,7 +720,7 @@ function Health({ rows }: { rows: readonly VersionHealth[] }) {
           { head: 'Kind', cell: ({ kind }: { kind: DetectorKind }) => kind, isName: true },
           { head: 'Version', cell: ({ detector_version: of }) => (of === null ? 'none yet' : of) },
           { head: 'Closed', cell: ({ closed }) => closed, look: 'number' },
-          { head: 'Hit', cell: healthText },
+          { head: 'Hit', cell: hitText },
           { head: 'Decay', cell: ({ decay }) => decay },
           { head: 'Standing', cell: ({ deprecation }) => deprecation },
           { head: 'Over a half', cell: ({ posterior }) => chanceText(posterior), look: 'number' },
@@ -735,11 +741,6 @@ function Health({ rows }: { rows: readonly VersionHealth[] }) {
       </p>
     </section>
   );
-}
-
-function healthText({ hit_rate, interval, hits, closed }: VersionHealth): string {
-  if (hit_rate === null || interval === null) return 'not measured yet';
-  return `${hits} of ${closed}: ${rangeText(hit_rate, interval)}`;
 }
 
 function chanceText(posterior: VersionHealth['posterior']): string {

@@ -1,5 +1,8 @@
 // How much of a result may be luck: the same calls at other times, the same assets without calls,
 // and the ratio of Sharpe against the best of as many tries (Bailey and López de Prado 2014).
+// `record.ts` holds the calls in columns, of which a call is a place, and the return of each hour
+// of an instrument (`moves`). `backtest.ts` lays calls into a book, which holds by hour the sum of
+// their returns and how many are open, and compounds it.
 
 import { normalCdf, normalQuantile } from '../../evidence/distributions.ts';
 import { rate } from '../../evidence/measure.ts';
@@ -95,7 +98,11 @@ export type Family = {
 export const LISTED_CLOSED_MIN = 30;
 
 const BUCKETS = LISTED_CONVICTIONS.length;
-/** Combinations of one kind, or of all of them: by direction, then by conviction. */
+/**
+ * Combinations of one kind, or of all of them: by direction, then by conviction. Each of the three
+ * lists begins with `null`, which takes all; kinds follow in the order in which a record numbers
+ * them, convictions from the lowest to the highest.
+ */
 const OF_KIND = LISTED_DIRECTIONS.length * BUCKETS;
 const COMBINATIONS = LISTED_KINDS.length * OF_KIND;
 /**
@@ -666,6 +673,7 @@ export function holdAssets(
     layCall(longOnly, at, 0, hours, book);
     sum += Number(columns.exit[at]) / Number(columns.entry[at]) - 1;
   }
+  // Which days count is asked for the daily returns, and only the path is taken here.
   const { path } = compoundBook(book, hours, () => false);
   const mean = rate(sum, closed.length);
   return {

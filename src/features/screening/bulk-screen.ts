@@ -1,5 +1,8 @@
 // The screen of many addresses reads four tables and nothing else: no chain, no history, no outside
 // source. It does not say of an address that nothing is held while a table that applies is unread.
+// A reading is a `Read`, a `Part` or `Unread`, and `decide` takes a part for read where what it
+// shows already passes a test (evidence/reading.ts). A list of another authority whose file had
+// rows refused is a part (`readingOfList` of tables/import-rows.ts).
 
 import {
   describeMisform,
@@ -143,7 +146,8 @@ type FormsRead = Pick<Readings, 'list' | 'others'> & {
 
 /**
  * Looks the addresses up in the lists, and of their other forms those that a list may hold: only
- * they are made. A list that does not ask for forms is asked again, for all of them.
+ * they are made. A list that tells its holders asks for those forms, and looks them up too; one
+ * that does not is asked again, for all of them.
  */
 async function lookUpForms(
   texts: readonly (Text | null)[],
@@ -188,7 +192,10 @@ async function lookUpForms(
   return { subjects, list, others };
 }
 
-/** Whether a list with these holders may hold another form of an address. */
+/**
+ * Whether a list with these holders may hold another form of an address. All forms of an address
+ * have one holder (chain/address.ts); a list says which of its texts has it, or `null` for several.
+ */
 function mayHold(holders: Holders | null, { holder, address }: Text): boolean {
   if (holder === NO_OTHER_FORM) return false;
   if (holders === null || holder === null) return true;

@@ -1,5 +1,8 @@
 // `exhibit screen`: every address of a file gets a row. A row that could not be checked says so,
 // and the command exits 3. Once the service refuses or is silent, the rest is not asked.
+// `shapes.ts` has one word for what a table says of an address (`looksOf`, `LOOK_WORDS`).
+// `screened-file.command.ts` writes the file of `--out`, and gives the rows of an earlier run, one
+// at a time (`earlier`). `client/policy.ts` decides on rows, loaded only where a policy is named.
 
 import { z } from 'zod';
 import type { Decision, Policy } from '../../client/policy.ts';
@@ -216,6 +219,7 @@ async function* batches(
     if ('problem' in read) {
       counts.unread += 1;
       io.err(`Line ${read.line}: ${read.problem}.`);
+      // A file keeps the row; where addresses of it were taken, those have come before.
       if (out === null || read.isTaken) continue;
     }
     const row: FileRow =

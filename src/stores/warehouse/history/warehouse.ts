@@ -1,7 +1,8 @@
 // The transfer history of addresses as the warehouse holds it. Coverage is read before the rows
 // that it vouches for, and a read that spans a roll-back is made again. No answer is kept, but
-// coverage, hubs, counts and names of tokens are. `warehouse-rows.ts` states and unpacks the rows;
-// `../transfers/held.ts` says which blocks are held, and whether anything was written since.
+// coverage, hubs, counts and names of tokens are. `warehouse-rows.ts` states and unpacks the rows,
+// and joins reads that run at once; `../transfers/held.ts` says which blocks are held, and whether
+// anything was written since; `../transfers/imports.ts` makes failures and cut answers readings.
 
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../../../chain/chain.ts';
@@ -140,6 +141,7 @@ function presentChains(
     const rows = new Set(await readPresent(warehouse, call));
     for (const { chain } of [...held.ranges, ...held.followed]) rows.add(chain);
     const chains = CHAIN_NAMES.filter((chain) => rows.has(chain));
+    // Kept for a second at most, and over no write (engine/insert-source.ts).
     const others = untilWritten(warehouse, () => hasOthers(warehouse, chains, call));
     return { chains, atMs: performance.now(), hasOthers: others };
   };
@@ -404,6 +406,7 @@ function keptRecorded(
 ) {
   let kept: { readonly parts: Mark['parts']; readonly recorded: Recorded } | null = null;
   return async (call: Call): Promise<Recorded> => {
+    // A cluster tells no parts here: they lie on its nodes.
     if (!(await tells(call))) return readRecorded(warehouse, call);
     const { parts } = await marked();
     const before = kept;
@@ -499,7 +502,7 @@ function whileVouched<T extends object>(
 /** Reads of a warehouse: all who read share them, so that nobody knows less than another did. */
 export type WarehouseReads = ReturnType<typeof warehouseReads>;
 
-/** The ranges that are held of single addresses. */
+/** The ranges that are held of single addresses, of which `addressRuns` joins those that meet. */
 export async function rangesOf(
   warehouse: Warehouse,
   held: HeldBlocksOf,

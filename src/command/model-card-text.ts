@@ -11,6 +11,7 @@ import {
   hundredths,
   levelFacts,
   type Measures,
+  MODEL_PARTS,
   type ModelArtefact,
   type ModelCard,
 } from '../ports/rug-model.ts';
@@ -33,7 +34,7 @@ export function cardLines({ version, model }: ModelArtefact, how: How): string[]
         ['simulated', data.simulated ? 'yes: made-up launches' : 'no'],
         ['split', formatIsoDate(split.at)],
         ['left out', omissionText(card)],
-        ...(['train', 'stop', 'calibrate', 'test'] as const).map((name) => {
+        ...MODEL_PARTS.map((name) => {
           const { rows, died, from, to } = split[name];
           const span = `${formatIsoDate(from)} to ${formatIsoDate(to)}`;
           return [name, `${rows} launches, ${died} died; ${span}`] as const;

@@ -16,6 +16,9 @@ import {
 export const ABSENCES = ['insufficient_evidence', 'not_supported', 'not_deployed'] as const;
 export type Absence = (typeof ABSENCES)[number];
 
+/** What a `data_mode` says of an answer; each answer describes its own `empty`. */
+export const DATA_MODES = ['measured', 'simulated', 'empty'] as const;
+
 /** The content of an absence; `null` for an answer with data. */
 export type Denial = { readonly state: Absence; readonly why: Why } | null;
 

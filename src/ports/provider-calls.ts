@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import type { UnixSeconds } from '../chain/time.ts';
 import type { Reading } from '../evidence/reading.ts';
+import { LAUNCH_OUTCOMES } from './deployers.ts';
 import { storedWord } from './stored-word.ts';
 
 /** The name of this port in readings and contracts. */
@@ -101,7 +102,7 @@ export type KeptCall = z.output<typeof keptCall>;
 export const launchSighting = z.strictObject({
   chain: z.enum(['ethereum', 'solana']),
   token: z.string(),
-  outcome: z.enum(['live', 'died', 'never_listed', 'unchecked']),
+  outcome: z.enum(LAUNCH_OUTCOMES),
   captured_at: seconds,
 });
 export type LaunchSighting = z.output<typeof launchSighting>;

@@ -177,6 +177,9 @@ const level = z.strictObject({
 });
 export type FlagLevel = Readonly<z.output<typeof level>>;
 
+/** The parts of the launches that a model is made of, from the oldest to the newest. */
+export const MODEL_PARTS = ['train', 'stop', 'calibrate', 'test'] as const;
+
 /** The facts behind an artefact. Times are Unix seconds. */
 export const modelCardShape = z.strictObject({
   data: z.strictObject({

@@ -5,6 +5,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { z } from 'zod';
+import type { DATA_MODES } from '../../contract/answer.ts';
 import { html } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { Read } from '../../evidence/reading.ts';
@@ -45,7 +46,6 @@ import {
   runBacktest,
 } from './question.ts';
 import type { EdgeRecord } from './record.ts';
-import type { EDGE_MODES } from './shapes.ts';
 
 const PATH = '/edge';
 const TITLE = 'Edge';
@@ -110,7 +110,7 @@ function withoutEmpty(query: z.output<typeof pageQuery>): z.output<typeof filter
   return filterQuery.parse(Object.fromEntries(filled.map(([name, value]) => [name, value])));
 }
 
-const MODES: { readonly [mode in (typeof EDGE_MODES)[number]]: string } = {
+const MODES: { readonly [mode in (typeof DATA_MODES)[number]]: string } = {
   measured: 'The calls are those of this deployment, and what came of them is what venues told.',
   simulated: 'Simulated: the markets, the calls and what became of them are made up.',
   empty: 'No call is on record here. That says nothing about any market.',

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { DAY_S, formatIsoDate, formatIsoTime, MS_PER_S, startOfDay } from '../../chain/time.ts';
+import type { DATA_MODES } from '../../contract/answer.ts';
 import { badField } from '../../contract/refusals.ts';
 import { type Caller, type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { askedDay } from '../../contract/wire.ts';
@@ -52,9 +53,9 @@ import {
   type CallView,
   DATES_MAX,
   DAY_CALLS_MAX,
-  type EDGE_MODES,
   edgeFailure,
   filterList,
+  type HANDLERS,
   performanceAnswer,
   replayDates,
   replayDay,
@@ -187,7 +188,7 @@ function caveatOf({ simulated }: EdgeRecord, text: string): string {
 }
 
 /** What the record is made of. @internal */
-export function recordMode({ calls, simulated }: EdgeRecord): (typeof EDGE_MODES)[number] {
+export function recordMode({ calls, simulated }: EdgeRecord): (typeof DATA_MODES)[number] {
   if (calls.length === 0) return 'empty';
   return simulated ? 'simulated' : 'measured';
 }
@@ -210,7 +211,7 @@ function namesIn(list: string): ReadonlySet<string> {
   return new Set(list.split(','));
 }
 
-function failure<H extends 'backtest' | 'replay' | 'performance'>(handler: H, { reason }: Why) {
+function failure<H extends (typeof HANDLERS)[number]>(handler: H, { reason }: Why) {
   return { error: reason, handler };
 }
 

@@ -26,6 +26,7 @@ import {
   type ListedFilter,
 } from './filters.ts';
 import type { RecordColumns } from './record.ts';
+import type { TEST_REASONS } from './shapes.ts';
 
 // Deflation.
 
@@ -457,7 +458,7 @@ export type RandomEntries = {
   readonly p: number | null;
   readonly entries: number;
   readonly seed: number;
-  readonly reason: 'no_closed_call' | 'hours_unread' | 'span_too_short' | null;
+  readonly reason: (typeof TEST_REASONS)[number] | null;
 };
 
 /** A span needs so many hours, so that entries can be moved at all. */

@@ -2,6 +2,7 @@
 // where nothing was measured.
 
 import { z } from 'zod';
+import { DATA_MODES } from '../../contract/answer.ts';
 import {
   checkedFlag,
   emptyUnless,
@@ -21,7 +22,6 @@ import { DETECTOR_KINDS, DIRECTIONS } from '../../ports/emitted-calls.ts';
 const CALLS = { restsOn: ['emitted_calls'] } as const;
 const CANDLES = { restsOn: ['market_series'] } as const;
 
-export const EDGE_MODES = ['measured', 'simulated', 'empty'] as const;
 /** Points of a curve that are shown. */
 export const EQUITY_POINTS_MAX = 1_000;
 
@@ -37,7 +37,7 @@ const count = z.int().nonnegative();
 const share = z.number().min(0).max(1);
 const bps = z.number().nullable();
 const callFact = <S extends z.ZodType>(schema: S) => rowFact(schema, CALLS);
-const dataMode = oneOf(EDGE_MODES).describe('`empty`: no call is on record.');
+const dataMode = oneOf(DATA_MODES).describe('`empty`: no call is on record.');
 const asOf = harmless(unixSeconds.nullable(), 'a time denies nothing').describe(
   'The last full hour that the record reaches, in Unix seconds; `null`: it has not begun.',
 );

@@ -5,6 +5,7 @@ import { type PageFacts, page } from '../../pages/layout.tsx';
 import { Table } from '../../pages/words.tsx';
 import {
   CALIBRATION,
+  DATA_SET_NAMES,
   DATA_SETS,
   intervalOf,
   type LinkCalibration,
@@ -29,7 +30,7 @@ export function publishedCalibration() {
     recall: RECALL.flatMap(({ interval, ...row }) =>
       listFrom(interval, (ends) => [{ ...row, ...ends }]),
     ),
-    sets: SETS_SHOWN.map((name) => {
+    sets: DATA_SET_NAMES.map((name) => {
       const counts = name === 'token_network' ? networkText() : null;
       return { name, counts, ...DATA_SETS[name] };
     }),
@@ -38,8 +39,6 @@ export function publishedCalibration() {
 
 type PublishedCalibration = ReturnType<typeof publishedCalibration>;
 type CalibrationRow = PublishedCalibration['rows'][number];
-
-const SETS_SHOWN = ['wallet_population', 'account_population', 'token_network'] as const;
 
 /** The counts of a form, with its interval (Wilson, 95%); `null`: no data set shows it. */
 function countsOf(row: LinkCalibration) {

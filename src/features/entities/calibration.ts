@@ -6,8 +6,9 @@ import { wilsonInterval } from '../../evidence/statistics.ts';
 import type { WeightBasis } from '../../evidence/weight.ts';
 import type { Heuristic, TieForm } from '../../ports/entities.ts';
 
-/** A data set on which weights are measured. */
-export type DataSet = 'wallet_population' | 'account_population' | 'token_network';
+/** The data sets on which weights are measured. */
+export const DATA_SET_NAMES = ['wallet_population', 'account_population', 'token_network'] as const;
+export type DataSet = (typeof DATA_SET_NAMES)[number];
 
 /** The seed of the two populations. */
 export const POPULATION_SEED = 7;

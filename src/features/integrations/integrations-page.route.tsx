@@ -17,12 +17,12 @@ import { FormToken } from '../../pages/words.tsx';
 import {
   CHAT_PLATFORMS,
   type DeadLetter,
+  DISPATCH_KINDS,
   type DispatchMessage,
   INTEGRATION_LIMITS,
   type Integration,
 } from '../../ports/integrations.ts';
 import {
-  CHAT_KINDS,
   connectChat,
   type IntegrationPorts,
   targetFields,
@@ -56,7 +56,7 @@ export const connectForm = plainRoute({
       platform: z.enum(CHAT_PLATFORMS),
       ...targetFields,
       // One that is ticked alone comes as a text.
-      kinds: z.union([z.enum(CHAT_KINDS), z.array(z.enum(CHAT_KINDS))]).optional(),
+      kinds: z.union([z.enum(DISPATCH_KINDS), z.array(z.enum(DISPATCH_KINDS))]).optional(),
       chains: z.union([z.enum(CHAIN_NAMES), z.array(z.enum(CHAIN_NAMES))]).optional(),
       /** One a line. */
       addresses: z.string().max(ADDRESSES_CHARS_MAX).optional(),

@@ -12,15 +12,15 @@ import {
   type ChatPlatform,
   type ChatPlatforms,
   type ChatTarget,
+  DISPATCH_KINDS,
   INTEGRATION_LIMITS,
   type IntegrationStore,
   type Rules,
   type Sealed,
 } from '../../ports/integrations.ts';
 
-export const CHAT_KINDS = ['flag', 'watch', 'signal', 'call'] as const;
 /** The kinds of a chat that names none. Signals and calls are many: one gets them by asking. */
-export const UNNAMED_KINDS: readonly (typeof CHAT_KINDS)[number][] = ['flag', 'watch'];
+export const UNNAMED_KINDS: readonly (typeof DISPATCH_KINDS)[number][] = ['flag', 'watch'];
 const TEXT_CHARS_MAX = 300;
 
 const HOSTED = { surface: 'integrations', access: 'analyst' } as const;
@@ -31,7 +31,7 @@ const text = z.string().trim().max(TEXT_CHARS_MAX).optional();
 
 /** The fields of a rule. No `kinds`: `UNNAMED_KINDS`; another absent field is no limit. */
 export const ruleFields = {
-  kinds: z.array(z.enum(CHAT_KINDS)).min(1).readonly().optional(),
+  kinds: z.array(z.enum(DISPATCH_KINDS)).min(1).readonly().optional(),
   chains: z.array(z.enum(CHAIN_NAMES)).min(1).readonly().optional(),
   addresses: z
     .array(addressText.refine((one) => parseAddress(one) !== null, 'expected addresses'))
@@ -55,7 +55,7 @@ export const targetFields = {
 };
 
 const rules = z.strictObject({
-  kinds: z.array(oneOf(CHAT_KINDS)).min(1),
+  kinds: z.array(oneOf(DISPATCH_KINDS)).min(1),
   /** `null`: of every chain. */
   chains: z.array(oneOf(CHAIN_NAMES)).min(1).readonly().nullable(),
   /** `null`: about every address. */
@@ -236,7 +236,7 @@ export function listHandler({
         ...one,
         rules: {
           ...one.rules,
-          kinds: one.rules.kinds.filter((kind) => CHAT_KINDS.includes(kind)),
+          kinds: one.rules.kinds.filter((kind) => DISPATCH_KINDS.includes(kind)),
         },
         created_at: formatIsoTime(one.created_at),
         verified: one.verified_at !== null,

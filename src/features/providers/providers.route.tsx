@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { formatIsoTime, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
+import type { DATA_MODES } from '../../contract/answer.ts';
 import { html } from '../../contract/reply.ts';
 import { type PlainHandler, plainRoute } from '../../contract/route.ts';
 import { claim } from '../../evidence/claim.ts';
@@ -15,7 +16,6 @@ import { Address, countWords, Moment, Table } from '../../pages/words.tsx';
 import type { KeptCall, ProviderCalls, ProviderCallsPort } from '../../ports/provider-calls.ts';
 import { countBoard } from './board.ts';
 import {
-  type BOARD_MODES,
   BOARD_WINDOWS,
   type BoardRow,
   type BoardWindow,
@@ -82,7 +82,7 @@ const READ_FIRST = {
     'the rules.',
 } as const;
 
-const MODES: { readonly [mode in (typeof BOARD_MODES)[number]]: string } = {
+const MODES: { readonly [mode in (typeof DATA_MODES)[number]]: string } = {
   measured: 'The newest call was received within three days.',
   simulated: 'Simulated: the providers, their calls and what became of them are made up.',
   empty:
@@ -134,7 +134,7 @@ function dataModeOf(
   { newest_call_at }: CountedBoard,
   simulated: boolean,
   now: UnixSeconds,
-): (typeof BOARD_MODES)[number] {
+): (typeof DATA_MODES)[number] {
   if (newest_call_at !== null && now - newest_call_at > EMPTY_AFTER_S) return 'empty';
   return simulated ? 'simulated' : 'measured';
 }
@@ -226,7 +226,7 @@ export function providersPageHandler(
 type BoardProps = {
   value: CountedBoard;
   window: BoardWindow;
-  mode: (typeof BOARD_MODES)[number];
+  mode: (typeof DATA_MODES)[number];
   misses: readonly KeptCall[];
 };
 

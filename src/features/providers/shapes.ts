@@ -1,6 +1,7 @@
 // The shapes of the leaderboard of providers. Every rate stands beside the number that it is of.
 
 import { z } from 'zod';
+import { DATA_MODES } from '../../contract/answer.ts';
 import {
   isoTime,
   negative,
@@ -130,10 +131,8 @@ const shownWindow = sharedShape(
   }),
 );
 
-export const BOARD_MODES = ['measured', 'simulated', 'empty'] as const;
-
 export const providerBoard = z.strictObject({
-  data_mode: oneOf(BOARD_MODES).describe(
+  data_mode: oneOf(DATA_MODES).describe(
     '`empty`: calls were received before and none lately: whoever collects may have stopped.',
   ),
   generated_at_iso: isoTime.describe('When the calls were counted.'),

@@ -18,6 +18,7 @@ import {
   hundredths,
   type KeptModel,
   levelFacts,
+  MODEL_PARTS,
   MODEL_VERSION,
   type ModelCard,
   modelCardShape,
@@ -209,7 +210,7 @@ function settledText({ settled, died }: Settled): string {
 function cardFacts({ published_at, in_force, withdrawn, fates, model: { card } }: KeptModel) {
   const { data, split, test } = card;
   const span = (from: number, to: number) => `${formatIsoDate(from)} to ${formatIsoDate(to)}`;
-  const parts = (['train', 'stop', 'calibrate', 'test'] as const).map((name) => {
+  const parts = MODEL_PARTS.map((name) => {
     const { rows, died, from, to } = split[name];
     return [PARTS[name], `${rows} launches, ${died} died; ${span(from, to)}`] as const;
   });

@@ -9,6 +9,7 @@ import {
   type CardFeature,
   type FeatureName,
   hoursText,
+  MODEL_PARTS,
   type ModelPart,
   type ModelTarget,
   RUG_FEATURES,
@@ -69,7 +70,7 @@ const EVIDENCE_MIN = 0.1;
 /** Why no model can be trained on these rows. The message is a sentence. */
 export class TrainingFault extends Error {}
 
-type Parts = { readonly [name in 'train' | 'stop' | 'calibrate' | 'test']: readonly Lesson[] } & {
+type Parts = { readonly [name in (typeof MODEL_PARTS)[number]]: readonly Lesson[] } & {
   readonly at: UnixSeconds;
   readonly left_out: RugModel['card']['split']['left_out'];
 };
@@ -174,9 +175,7 @@ function partsOf(examples: readonly TrainingExample[], order: TrainingOrder): Pa
     test: lessons.filter(({ row }) => row.scored_at >= at),
     left_out: { ...left, settled_after_split: before.length - learnt.length },
   };
-  for (const name of ['train', 'stop', 'calibrate', 'test'] as const) {
-    requirePart(name, parts[name]);
-  }
+  for (const name of MODEL_PARTS) requirePart(name, parts[name]);
   return parts;
 }
 

@@ -2,6 +2,7 @@
 // beside it is told in docs/guides/signals.md; a test walks these shapes and names each field.
 
 import { z } from 'zod';
+import { DATA_MODES } from '../../contract/answer.ts';
 import {
   checkedFlag,
   claimedWords,
@@ -110,7 +111,6 @@ export const signalAnswer = z.strictObject({
 });
 export type SignalAnswer = z.output<typeof signalAnswer>;
 
-export const DATA_MODES = ['measured', 'simulated', 'empty'] as const;
 export const PRODUCER_STATES = ['running', 'stalled', 'never_ran'] as const;
 
 export const feedAnswer = z.strictObject({

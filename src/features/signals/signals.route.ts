@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { matchKey, parseKnownAddress } from '../../chain/address.ts';
 import { formatIsoTime, HOUR_S, type UnixSeconds } from '../../chain/time.ts';
+import type { DATA_MODES } from '../../contract/answer.ts';
 import { badAddress, badField } from '../../contract/refusals.ts';
 import { bytes } from '../../contract/reply.ts';
 import { type AnyPlainRoute, type PlainHandler, plainRoute } from '../../contract/route.ts';
@@ -15,7 +16,6 @@ import type { Anchors, AnchorsPort, LeafAnchor } from '../../ports/anchoring.ts'
 import type { FeedPage, FeedPlace, KeptSignal, Signals, SignalsPort } from '../../ports/signals.ts';
 import type { Bundle } from '../collectors/shapes.ts';
 import {
-  type DATA_MODES,
   feedAnswer,
   feedUnreadable,
   type PRODUCER_STATES,

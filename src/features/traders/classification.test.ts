@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { quietAnalysis } from '../../testing/twins/traders.ts';
 import { classify } from './classification.ts';
-import type { Bucket } from './concentration.ts';
+import type { Bucket } from './shapes.ts';
 
 const { modes } = quietAnalysis(`0x${'ab'.repeat(20)}`);
 const DAY_MS = 86_400_000;

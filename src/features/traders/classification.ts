@@ -10,7 +10,8 @@ import {
   PARTITIONS,
   type Partition,
 } from '../../ports/traders.ts';
-import type { Bucket, Concentration } from './concentration.ts';
+import type { Concentration } from './concentration.ts';
+import type { Bucket, StyleLabel } from './shapes.ts';
 
 /** What a label needs. */
 export const LABEL_NEEDS = {
@@ -21,18 +22,6 @@ export const LABEL_NEEDS = {
 } as const;
 
 /** A style: the bucket that shows it, in a mode. */
-export type StyleLabel = {
-  readonly label: string;
-  readonly mode: Mode;
-  readonly partition: Partition;
-  readonly bucket: string;
-  readonly trades: number;
-  readonly pnl_usd: number;
-  /** `null`: nothing was gained outside. */
-  readonly ratio: number | null;
-  readonly p_value: number;
-  readonly q_value: number;
-};
 export type Classification = {
   readonly labels: readonly StyleLabel[];
   readonly no_label: NoLabelReason | null;

@@ -15,6 +15,7 @@ import {
   scoreOutcomes,
   shareIntervals,
 } from './null-model.ts';
+import type { Bucket } from './shapes.ts';
 import { MICRO, type Trade } from './trades.ts';
 
 /** A bucket is tested from so many trades on. */
@@ -66,23 +67,6 @@ export function cellOf(at: number): number {
   return weekday === 0 || weekday === SATURDAY ? hour + WEEKEND : hour;
 }
 
-/** What a bucket shows. `null` is unmeasured; `share` is the part of all gains. */
-export type Bucket = {
-  readonly bucket: string;
-  readonly trades: number;
-  readonly exposure_h: number;
-  readonly pnl_usd: number;
-  readonly share: number | null;
-  /** The interval of the share at 95%, of tested buckets. */
-  readonly share_low: number | null;
-  readonly share_high: number | null;
-  readonly expected_share: number | null;
-  /** Gains for each exposed hour inside the bucket, by those outside. */
-  readonly ratio: number | null;
-  readonly p_value: number | null;
-  readonly q_value: number | null;
-  readonly tested: boolean;
-};
 export type Concentration = {
   readonly [M in Mode]: { readonly [P in Partition]: readonly Bucket[] };
 };

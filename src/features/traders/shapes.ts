@@ -20,20 +20,24 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
 const count = z.int().nonnegative();
 const share = z.number().min(0).max(1);
 
+/** What a bucket shows. `null` is unmeasured; `share` is the part of all gains. */
 const bucket = z.strictObject({
   bucket: z.string(),
   trades: count,
   exposure_h: z.number().nonnegative(),
   pnl_usd: z.number(),
   share: share.nullable(),
+  /** The interval of the share at 95%, of tested buckets. */
   share_low: share.nullable(),
   share_high: share.nullable(),
   expected_share: share.nullable(),
+  /** Gains for each exposed hour inside the bucket, by those outside. */
   ratio: z.number().nonnegative().nullable(),
   p_value: share.nullable(),
   q_value: share.nullable(),
   tested: z.boolean(),
 });
+export type Bucket = Readonly<z.output<typeof bucket>>;
 const partitions = <S extends z.ZodType>(of: S) =>
   z.strictObject({ session: of, weekpart: of, hour_of_day: of });
 const label = z.strictObject({
@@ -43,10 +47,12 @@ const label = z.strictObject({
   bucket: z.string(),
   trades: count,
   pnl_usd: z.number(),
+  /** `null`: nothing was gained outside. */
   ratio: z.number().nullable(),
   p_value: share,
   q_value: share,
 });
+export type StyleLabel = Readonly<z.output<typeof label>>;
 const byMode = <S extends z.ZodType>(of: S) => z.strictObject({ realization: of, exposure: of });
 
 const coverage = z.strictObject({

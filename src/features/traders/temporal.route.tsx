@@ -23,9 +23,10 @@ import {
 } from '../../ports/traders.ts';
 import { roleSentence } from './analyse.ts';
 import { LABEL_NEEDS } from './classification.ts';
-import { type Bucket, WINDOWS } from './concentration.ts';
+import { WINDOWS } from './concentration.ts';
 import {
   analysesUnreadable,
+  type Bucket,
   invalidAddress,
   METHODOLOGY_PATH,
   notAnalysed,

@@ -2,8 +2,8 @@
 
 import { read, unread } from '../../evidence/reading.ts';
 import type { Why } from '../../evidence/reasons.ts';
-import { type Bucket, WINDOWS } from '../../features/traders/concentration.ts';
-import type { TraderAnalysis, Unanalysable } from '../../features/traders/shapes.ts';
+import { WINDOWS } from '../../features/traders/concentration.ts';
+import type { Bucket, TraderAnalysis, Unanalysable } from '../../features/traders/shapes.ts';
 import type { QueuePlace, TraderAnalyses, TraderStanding } from '../../ports/traders.ts';
 import { type Dated, memorySource, PLANTED } from './dated.ts';
 

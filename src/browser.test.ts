@@ -1,7 +1,7 @@
 // The pages hold in a real browser: nothing is refused by our own policy, nothing is asked of
 // another host, nothing overflows, in light and dark, on a desk and on a phone.
 
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, test, vi } from 'vitest';
 import { LINKS, webDocuments } from './compose/documents.ts';
 import type { DatedSource } from './compose/freshness.ts';
@@ -11,7 +11,7 @@ import type { CommittedRecord } from './ports/deployers.ts';
 import type { Launch, LaunchMonth } from './ports/launches.ts';
 import { receiptsFolder } from './sources/files/receipts-folder.ts';
 import { addressNamed, evm } from './testing/addresses.ts';
-import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER } from './testing/browser.ts';
+import { launchBrowser, lookAt, NO_BROWSER } from './testing/browser.ts';
 import { launchOf, walkOf } from './testing/deployer-worlds.ts';
 import { createTestHttp } from './testing/http-server.ts';
 import { rugFlagOf } from './testing/rug-worlds.ts';
@@ -127,7 +127,7 @@ describe.skipIf(NO_BROWSER !== null)(`pages ${NO_BROWSER ?? 'in Chromium'}`, () 
   let browser: Browser;
   beforeAll(async () => {
     base = await app.listen({ host: '127.0.0.1', port: 0 });
-    browser = await chromium.launch({ executablePath: String(CHROMIUM), args: BROWSER_ARGS });
+    browser = await launchBrowser();
   });
   afterAll(async () => {
     await browser.close();

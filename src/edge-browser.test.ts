@@ -1,7 +1,7 @@
 // The pages of the edge hold in a real browser with half a year of calls, with none, where the
 // record or its candles were not read, and with a rule that parses or does not.
 
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LINKS, webDocuments } from './compose/documents.ts';
 import { CONTRACTS, handlerOf } from './compose/list.ts';
@@ -10,7 +10,7 @@ import { why } from './evidence/reasons.ts';
 import type { EdgePorts } from './features/edge/edge.route.ts';
 import { DETECTOR_KINDS, DIRECTIONS, type EmittedCall } from './ports/emitted-calls.ts';
 import { CANDLE_MS } from './ports/series.ts';
-import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER } from './testing/browser.ts';
+import { launchBrowser, lookAt, NO_BROWSER } from './testing/browser.ts';
 import { noiseOpens } from './testing/edge-records.ts';
 import { createTestHttp } from './testing/http-server.ts';
 import { TEST_SERVICE } from './testing/service.ts';
@@ -147,7 +147,7 @@ describe.skipIf(NO_BROWSER !== null)(`the edge ${NO_BROWSER ?? 'in Chromium'}`, 
   }
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: String(CHROMIUM), args: BROWSER_ARGS });
+    browser = await launchBrowser();
     full = await serve(await startMarket());
   });
   afterAll(async () => {

@@ -1,14 +1,14 @@
 // The live part of the leaderboard in a real browser: flags are shown as they are told, the token
 // stays in memory, a lost stream is resumed without a loss, and texts are never markup.
 
-import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { mountedPage } from './compose/documents.ts';
 import type { StreamHandler, StreamMessage } from './contract/stream.ts';
 import { flagStreamRoute, memberFlags } from './features/flag-stream/flag-stream.route.ts';
 import { rugs } from './features/rugs/feature.ts';
 import { evm } from './testing/addresses.ts';
+import { launchBrowser, NO_BROWSER } from './testing/browser.ts';
 import { STILL_NOW, stillClock } from './testing/clock.ts';
 import { createTestHttp } from './testing/http-server.ts';
 import { rugFlagOf } from './testing/rug-worlds.ts';
@@ -18,11 +18,6 @@ import { createSlots, type MountedStream } from './transport/stream.ts';
 import { STREAM_LIMITS } from './transport/stream-reader.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) =>
-  existsSync(path),
-);
-const NO_BROWSER = CHROMIUM === undefined ? 'skipped: no browser (install chromium)' : null;
-const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'];
 const TOKEN = 'sct-of-the-tests';
 const FACTS = { simulated: true, version: '0.0.0', links: [], explorers: new Map() };
 const AT = '2026-09-24T12:00:00.000Z';
@@ -135,7 +130,7 @@ describe.skipIf(NO_BROWSER !== null)(`the live part ${NO_BROWSER ?? 'in Chromium
   });
   beforeAll(async () => {
     base = await app.listen({ host: '127.0.0.1', port: 0 });
-    browser = await chromium.launch({ executablePath: String(CHROMIUM), args: ARGS });
+    browser = await launchBrowser();
   });
   afterAll(async () => {
     await browser.close();

@@ -3,9 +3,9 @@
 // desk and on a phone.
 
 import { readFileSync } from 'node:fs';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER, openPatiently } from './testing/browser.ts';
+import { launchBrowser, lookAt, NO_BROWSER, openPatiently } from './testing/browser.ts';
 import { fetchPatiently } from './testing/patient-fetch.ts';
 import { deliveryHeaders, membershipEvent } from './testing/payment-platform.ts';
 import { type Simulated, startProgram } from './testing/program.ts';
@@ -63,7 +63,7 @@ export function memberGetsAlong(started: () => Simulated): void {
 
     beforeAll(async () => {
       base = started().base_url;
-      browser = await chromium.launch({ executablePath: String(CHROMIUM), args: BROWSER_ARGS });
+      browser = await launchBrowser();
       // Everything is done by forms of HTML: no page needs a script.
       context = await browser.newContext({ javaScriptEnabled: false });
       page = await context.newPage();

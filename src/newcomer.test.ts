@@ -19,6 +19,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { evm } from './testing/addresses.ts';
+import { CHROMIUM, NO_BROWSER } from './testing/browser.ts';
 import {
   MAIN,
   onlySettings,
@@ -29,7 +30,6 @@ import {
 
 const LISTED = '0x64144967c175997fc8526ba694021ae36965331c';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const CHROMIUM = '/usr/bin/chromium';
 const home = mkdtempSync(join(tmpdir(), 'exhibit-newcomer-'));
 let service: Simulated;
 
@@ -146,14 +146,12 @@ describe('a record', () => {
     writeFileSync(join(home, 'record.txt'), printed.out);
   }, 180_000);
 
-  const hasBrowser = existsSync(CHROMIUM);
-  const skipped = hasBrowser ? '' : ' (skipped: Chromium is not installed)';
-  test.skipIf(!hasBrowser)(
-    `comes out of a browser as a PDF${skipped}`,
+  test.skipIf(NO_BROWSER !== null)(
+    `comes out of a browser as a PDF${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`,
     () => {
       const pdf = join(home, 'record.pdf');
       const args = ['--headless', '--no-sandbox', `--print-to-pdf=${pdf}`];
-      spawnSync(CHROMIUM, [...args, join(home, 'record.txt')], { timeout: 60_000 });
+      spawnSync(String(CHROMIUM), [...args, join(home, 'record.txt')], { timeout: 60_000 });
       expect(readFileSync(pdf).subarray(0, 5).toString()).toBe('%PDF-');
     },
     120_000,

@@ -2,12 +2,12 @@
 // there, and the service is asked for answers alone.
 
 import { readFileSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { evaluatePolicy, parsePolicy } from './client/policy.ts';
 import { LINKS, webDocuments } from './compose/documents.ts';
 import { CONTRACTS } from './compose/list.ts';
-import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER, SHOTS } from './testing/browser.ts';
+import { launchBrowser, lookAt, NO_BROWSER, SHOTS } from './testing/browser.ts';
 import { createTestHttp } from './testing/http-server.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 
@@ -53,7 +53,7 @@ describe.skipIf(NO_BROWSER !== null)(`a policy ${NO_BROWSER ?? 'in Chromium'}`, 
   });
   beforeAll(async () => {
     base = await app.listen({ host: '127.0.0.1', port: 0 });
-    browser = await chromium.launch({ executablePath: String(CHROMIUM), args: BROWSER_ARGS });
+    browser = await launchBrowser();
   });
   afterAll(async () => {
     await browser.close();

@@ -6,10 +6,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { BROWSER_ARGS, CHROMIUM, NO_BROWSER } from './testing/browser.ts';
+import { launchBrowser, NO_BROWSER } from './testing/browser.ts';
 import { fetchPatiently } from './testing/patient-fetch.ts';
 import { runPrinting, type Simulated, startProgram, startSimulated } from './testing/program.ts';
 
@@ -230,7 +230,7 @@ test.each(['https://*.example', 'http://app.example', 'https://app.example/', 'n
 describe.skipIf(NO_BROWSER !== null)(`a page ${NO_BROWSER ?? 'in Chromium'}`, () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: String(CHROMIUM), args: BROWSER_ARGS });
+    browser = await launchBrowser();
   });
   afterAll(() => browser.close());
 

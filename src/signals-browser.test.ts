@@ -1,13 +1,13 @@
 // A browser recomputes a signal by itself under the policy of every page, and says so where the
 // service shows something else than it published.
 
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hashBundle } from './chain/call-hash.ts';
 import { LINKS, webDocuments } from './compose/documents.ts';
 import { CONTRACTS, handlerOf } from './compose/list.ts';
 import { evm } from './testing/addresses.ts';
-import { BROWSER_ARGS, CHROMIUM, lookAt, NO_BROWSER } from './testing/browser.ts';
+import { launchBrowser, lookAt, NO_BROWSER } from './testing/browser.ts';
 import { STILL_NOW } from './testing/clock.ts';
 import { TEST_SERVICE } from './testing/service.ts';
 import { signalOf } from './testing/signals.ts';
@@ -94,7 +94,7 @@ describe.skipIf(NO_BROWSER !== null)(`signals ${NO_BROWSER ?? 'in Chromium'}`, (
   });
   beforeAll(async () => {
     base = await app.listen({ host: '127.0.0.1', port: 0 });
-    browser = await chromium.launch({ executablePath: String(CHROMIUM), args: BROWSER_ARGS });
+    browser = await launchBrowser();
   });
   afterEach(() => {
     held = HELD;

@@ -4,20 +4,30 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Response,
+} from 'playwright-core';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { MS_PER_S } from '../chain/time.ts';
 
-/** The browser of this machine; `undefined` where there is none. */
-export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) =>
-  existsSync(path),
-);
+/** The browser of this machine; `undefined` where there is none. The first takes the least time. */
+export const CHROMIUM = ['chromium-headless-shell', 'chromium', 'chromium-browser']
+  .map((name) => `/usr/bin/${name}`)
+  .find((path) => existsSync(path));
 /** Why nothing is looked at, or `null`. */
-export const NO_BROWSER = CHROMIUM === undefined ? 'skipped: no browser (install chromium)' : null;
-export const BROWSER_ARGS = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
-];
+export const NO_BROWSER =
+  CHROMIUM === undefined ? 'skipped: no browser (install chromium-headless-shell)' : null;
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'];
+
+/** Starts it. */
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: String(CHROMIUM), args: ARGS });
+}
 
 const PHONE_WIDTH = 390;
 /** Light and dark, on a desk and on a phone. */

@@ -213,7 +213,7 @@ export const ARROWS: readonly Arrows[] = [
       'src/transport/',
     ],
     outside: [
-      ...['zod', 'oxc-parser', 'vitest', 'fast-check', 'ox', 'types:playwright-core'],
+      ...['zod', 'oxc-parser', 'vitest', 'fast-check', 'ox', 'playwright-core'],
       ...['@modelcontextprotocol/client', '@modelcontextprotocol/sdk', 'typescript-5'],
     ],
   },

@@ -155,7 +155,7 @@ describe('problems', () => {
     expect(problems({ EXHIBIT_PUBLIC_URL: 'https://api.example/exhibit' })).toEqual([
       expect.stringContaining('EXHIBIT_PUBLIC_URL: expected an absolute http: or https: URL of a'),
     ]);
-    for (const text of ['true', '1']) {
+    for (const text of ['true', '1', 'true ', ' 1']) {
       expect(problems({ EXHIBIT_TRUST_PROXY: text })).toEqual([
         'EXHIBIT_TRUST_PROXY: needs EXHIBIT_PUBLIC_URL too, the host that clients ask',
       ]);

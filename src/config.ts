@@ -202,7 +202,7 @@ function readValues(given: SettingTexts, problems: string[]): Values {
   for (const name of SETTING_NAMES) {
     const setting = SETTINGS[name];
     const text = given.get(name) ?? setting.initial;
-    const value = text === null ? null : setting.reader.parse(text.trim());
+    const value = text === null ? null : setting.reader.parse(text);
     values.set(name, value);
     if (text !== null && value === undefined) problems.push(badValue(name, text));
   }
@@ -393,7 +393,7 @@ function viewSettings(given: SettingTexts): SettingView[] {
 function viewText(name: SettingName, text: string): string {
   const { showing } = SETTINGS[name].reader;
   if (showing === 'nothing') return new Secret(text).toString();
-  if (showing === 'value') return text.trim();
+  if (showing === 'value') return text;
   return text
     .split(',')
     .map((one) => new PrivateUrl(one.trim()).shown)
@@ -419,7 +419,7 @@ function isLoopback(host: string): boolean {
 export function withStartDefaults(env: Environment): Environment {
   const given = readSettings(env);
   const host = given.get('EXHIBIT_HOST') ?? SETTINGS.EXHIBIT_HOST.initial;
-  if (given.has('EXHIBIT_SIMULATE') || namesASource(given) || !isLoopback(host.trim())) return env;
+  if (given.has('EXHIBIT_SIMULATE') || namesASource(given) || !isLoopback(host)) return env;
   return { ...env, EXHIBIT_SIMULATE: 'true' };
 }
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { InjectOptions } from 'fastify';
@@ -15,6 +16,7 @@ import { claim } from '../evidence/claim.ts';
 import { read, unread } from '../evidence/reading.ts';
 import { why } from '../evidence/reasons.ts';
 import { accessIn, embeddedControl } from '../testing/control-store.ts';
+import { createTestHttp } from '../testing/http-server.ts';
 import type { AnyHandler, Mounted } from './answer.ts';
 import { createHttp } from './http.ts';
 import { createMeters } from './metrics.ts';
@@ -324,6 +326,28 @@ describe('http', () => {
       const reply = await serve({ by, handle }).inject(asking(by));
       expect(reply.statusCode).toBe(500);
       expect(await by.used()).toBe(0);
+    });
+
+    test('an answer that a door began and lost the rest of is cut, and the next is served', async () => {
+      const logged: string[] = [];
+      const keep = (_: object, message: string) => void logged.push(message);
+      const serveDoor = async (_: unknown, response: ServerResponse) => {
+        response.writeHead(200, { 'content-type': 'text/plain' }).write('the first part');
+        throw new Error('the rest was lost');
+      };
+      const log = { info: keep, warn: keep, error: keep };
+      const doors = [
+        { path: '/door', bodyBytesMax: 4096, admit: async () => null, serve: serveDoor },
+      ];
+      const app = createTestHttp({ mounted: [], now: () => NOW, log, doors });
+      apps.push(app);
+      const base = await app.listen({ host: '127.0.0.1', port: 0 });
+      const headers = { 'content-type': 'application/json' };
+      for (const faults of [['fault'], ['fault', 'fault']]) {
+        const said = await fetch(`${base}/door`, { method: 'POST', headers, body: '{}' });
+        await expect(said.text()).rejects.toThrow('terminated');
+        expect(logged.filter((message) => message === 'fault')).toEqual(faults);
+      }
     });
   });
 });

@@ -283,9 +283,7 @@ function mount(app: FastifyInstance, asking: Asking, options: HttpOptions): void
   });
   const fail = (fault: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = refusalFor(fault, request, options, bodyTypeOf(route));
-    // Of an answer that has begun nothing can be taken back: its end says that it is not whole.
-    if (reply.raw.headersSent) reply.raw.destroy();
-    else sendAnswer(reply, refuse(refusal, figuresOf(request.by, now())));
+    sendAnswer(reply, refuse(refusal, figuresOf(request.by, now())));
   };
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { id, startedMs, by } = request;
@@ -397,6 +395,8 @@ type ReplyHeaders = WrittenAnswer['headers'];
 /** Sends a whole answer past the framework, whose own sending costs more than most answers. */
 function sendAnswer(reply: FastifyReply, said: WrittenAnswer): void {
   reply.hijack();
+  // Of an answer that has begun nothing can be taken back: its end says that it is not whole.
+  if (reply.raw.headersSent) return void reply.raw.destroy();
   const sent = { ...said, headers: varyByEncoding(said) };
   const { headers, sign } = reply.request;
   const encoding = encodingOf(headers, sent, sign !== null);

@@ -7,12 +7,14 @@ import {
 } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { startSecure, trustAnyCertificate } from '../../testing/tls-stand-in.ts';
 import {
   type FetchAsk,
   fetchBytes,
   fetchJson,
   type JsonAsk,
+  outsideBody,
   redirectTarget,
   StatusFault,
 } from './fetch.ts';
@@ -347,6 +349,38 @@ describe('fetch json', () => {
     expect((await faultOf(got(cut))).fault).toContain('closed the connection early');
     const nobody = new URL('http://127.0.0.1:1/');
     expect((await faultOf(got(nobody))).fault).toBe('refused the connection');
+  });
+});
+
+describe('a body of an outside', () => {
+  const NOT_ALL = [
+    'truncated',
+    'incomplete',
+    'partial',
+    'has_more',
+    'hasMore',
+    'next',
+    'next_page',
+    'nextPage',
+    'next_page_params',
+    'next_page_token',
+    'nextPageToken',
+    'next_cursor',
+    'nextCursor',
+  ];
+  const body = outsideBody({ rows: z.array(z.string()) });
+
+  test.each(NOT_ALL)('that says by “%s” that it is not all is refused', (member) => {
+    for (const said of [true, 'page-2', 2, { page: 2 }]) {
+      expect(body.safeParse({ rows: ['a'], [member]: said }).success, String(said)).toBe(false);
+    }
+    for (const said of [false, '', null, undefined]) {
+      expect(body.safeParse({ rows: ['a'], [member]: said }).success, String(said)).toBe(true);
+    }
+  });
+
+  test('says that it is not all by no member that is missing above', () => {
+    expect(Object.keys(outsideBody({}).shape).sort()).toEqual([...NOT_ALL].sort());
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { map, Part, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
+import { basis, map, Part, type Partly, Read, rowsSeen, Unread } from '../../evidence/reading.ts';
 import type { PriceAsk, Prices } from '../../ports/history.ts';
 import {
   PRICE_FAULTS,
@@ -124,6 +124,41 @@ describe('a market', () => {
     const coins = [KNOWN, UNKNOWN].map((token) => ({ chain: 'ethereum' as const, token }));
     const list = told(await prices.markets(coins, SIGNAL));
     expect(list?.map(({ has_market }) => has_market)).toEqual([true, false]);
+  });
+});
+
+describe('what was kept at two times is as old as the oldest of it', () => {
+  const older = { chain: 'ethereum', token: KNOWN } as const;
+  const newer = { chain: 'ethereum', token: THIN } as const;
+  const at = NOW - 86_400;
+  const historical = (prices: Prices, coins: readonly (typeof older | typeof newer)[]) =>
+    prices.historical(
+      coins.map((coin) => ({ ...coin, at })),
+      SIGNAL,
+    );
+  const markets = (prices: Prices, coins: readonly (typeof older | typeof newer)[]) =>
+    prices.markets(coins, SIGNAL);
+
+  test.each([
+    ['prices', historical],
+    ['markets', markets],
+  ])('%s', async (_, asked) => {
+    let now = NOW;
+    const { api, prices } = await started({ now: () => now });
+    await asked(prices, [older]);
+    now = NOW + 600;
+    await asked(prices, [newer]);
+    now = NOW + 1_200;
+    for (const coins of [
+      [older, newer],
+      [newer, older],
+    ]) {
+      const reading = await asked(prices, coins);
+      expect(reading).toBeInstanceOf(Read);
+      const dates = reading instanceof Read ? basis(reading).sources.map((one) => one.as_of) : [];
+      expect(dates).toEqual([NOW]);
+    }
+    expect(api.asked).toHaveLength(2);
   });
 });
 

@@ -106,11 +106,11 @@ function resultOf(method: string, [first]: readonly string[]): unknown {
   return TRANSACTIONS.find(({ slot }) => `signature${slot}` === first) ?? null;
 }
 
-async function told(over: Over = {}, callsMax = 100, simulated = false) {
+async function told(over: Over = {}, callsMax = 100, simulated = false, timeMs = 2_000) {
   const { url, asked } = await node(over);
   const limits = { callsPerS: 10_000, retriesMax: 0, backoffMs: 1, failuresMax: 99, restMs: 1 };
   const guard = providerGuard(limits, () => performance.now());
-  const bounds = { timeMs: 2_000, callsMax, simulated };
+  const bounds = { timeMs, callsMax, simulated };
   const solana = solanaHistory({ url, guard, now: () => NOW, ...bounds, ...UNHELD });
   const history = liveHistory({ evm: null, solana });
   const readings = await history.neighbourhoods([ALICE], {
@@ -172,6 +172,15 @@ describe('an address of Solana', () => {
     expect(madeUp.reading).toMatchObject({ why: { code: 'call_budget' } });
     expect((await told({}, 100, true)).reading).toMatchObject({ why: { code: 'simulated' } });
     expect(known?.coverage).toEqual([]);
+  });
+
+  test('with more signatures than 100 pages is unread, and no list that ended', async () => {
+    const listed = Array.from({ length: 1_000 }, () => ({ signature: 'failed', err: 'Custom' }));
+    const pages = { getSignaturesForAddress: JSON.stringify({ result: listed }) };
+    const { reading, asked } = await told(pages, 1_000, false, 60_000);
+    expect(asked.filter((method) => method === 'getSignaturesForAddress')).toHaveLength(100);
+    expect(reading).toBeInstanceOf(Unread);
+    expect(reading instanceof Unread && reading.why.reason).toContain('has over 100 pages');
   });
 
   test('of another kind is not asked for', async () => {

@@ -7,17 +7,19 @@ import { Refusal } from '../contract/refusals.ts';
 import { NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
 import { tokenHtml } from '../features/deployers/token.route.tsx';
+import { type ChainFacts, factUnread } from '../ports/accounts.ts';
 import type { DeployerRecords } from '../ports/deployers.ts';
 import { addressNamed, evm } from '../testing/addresses.ts';
 import { STILL_NOW, stillClock } from '../testing/clock.ts';
 import { launchOf, walkOf } from '../testing/deployer-worlds.ts';
 import { memoryChainFacts } from '../testing/twins/accounts.ts';
 import { memoryDeployerRecords, memoryWalletLaunches } from '../testing/twins/deployers.ts';
-import { tokenShown } from './deployer-pages.ts';
+import { type TokenPagePorts, tokenShown } from './deployer-pages.ts';
 
 const FACTS = { simulated: false, version: '0', links: [], explorers: new Map() };
 const held = { simulated: false, as_of: STILL_NOW };
 const asked = { now: stillClock(), signal: new AbortController().signal };
+const DAY_S = 86_400;
 const MAKER = evm('maker');
 const TOKEN = evm('token');
 const WALLET = addressNamed('solana', 'launcher');
@@ -49,7 +51,7 @@ const walletLaunches = memoryWalletLaunches({
     },
   ],
 });
-const chainFacts = memoryChainFacts({
+const made = {
   chains: ['ethereum'],
   facts: [
     {
@@ -59,10 +61,15 @@ const chainFacts = memoryChainFacts({
       creation: { creator: MAKER, relay: null, factory: null, tx: `0x${'1'.repeat(64)}`, block: 7 },
     },
   ],
-  ...held,
-});
+} as const;
+const chainFacts = memoryChainFacts({ ...made, ...held });
 
-async function shown(chain: 'ethereum' | 'solana', address: string, may: boolean) {
+async function shown(
+  chain: 'ethereum' | 'solana',
+  address: string,
+  may: boolean,
+  over: Partial<TokenPagePorts> = {},
+) {
   const paid: string[] = [];
   const pay = async () => {
     paid.push(address);
@@ -70,7 +77,7 @@ async function shown(chain: 'ethereum' | 'solana', address: string, may: boolean
   };
   const permit: PageReading = may ? { may, pay } : { may, why: why('page_of_nobody') };
   const members = { reading: async () => permit };
-  const ask = tokenShown({ deployerRecords, walletLaunches, chainFacts, members });
+  const ask = tokenShown({ deployerRecords, walletLaunches, chainFacts, members, ...over });
   const said = await ask({ chain, address }, asked, NOBODY);
   if (said instanceof Refusal) throw new Error('test: refused');
   const html = tokenHtml(FACTS, { chain, address }, said.shown, STILL_NOW);
@@ -104,4 +111,34 @@ test('a mint that is not on record names nobody, which says nothing of who made 
   const { html } = await shown('solana', addressNamed('solana', 'unknown'), false);
   expect(html).toContain('Nobody is named as its maker');
   expect(html).toContain('That is no statement about who made it.');
+});
+
+/** A source, its date twice and its age, as they stand on the page. */
+const REST = /<dt>([^<]*)<\/dt><dd><time datetime="([^"]*)">([^<]*)<\/time> <span[^>]*>([^<]*)</g;
+
+test('each source has the date that its reading carries, and the age that follows', async () => {
+  const old = memoryChainFacts({ ...made, ...held, as_of: STILL_NOW - 3 * DAY_S });
+  const { html } = await shown('ethereum', TOKEN, true, { chainFacts: old });
+  const rests = [...html.matchAll(REST)].map(([, ...written]) => written);
+  expect(rests).toEqual([
+    ['Chain state in memory', '2026-09-21T12:00:00.000Z', '2026-09-21 12:00 UTC', '(3 days ago)'],
+    ['Deployer walk', '2026-09-24T11:00:00.000Z', '2026-09-24 11:00 UTC', '(1 hour ago)'],
+  ]);
+});
+
+test('a code whose size was not read is said to be unread, with the reason, and has no size', async () => {
+  const unreadCode: ChainFacts = {
+    ...chainFacts,
+    of: async (...asked) => ({
+      ...(await chainFacts.of(...asked)),
+      code: factUnread(why('not_configured', { what: 'A node of ethereum' })),
+    }),
+  };
+  const { html } = await shown('ethereum', TOKEN, true, { chainFacts: unreadCode });
+  expect(html).toContain('Every listed launch has died');
+  expect(html).toContain('<dt>Code</dt><dd>not read</dd>');
+  expect(html).toContain('A node of ethereum');
+  expect(html).not.toMatch(/\b0 bytes/);
+  const { html: ofMint } = await shown('solana', MINT, false);
+  expect(ofMint).not.toContain('<dt>Code</dt>');
 });

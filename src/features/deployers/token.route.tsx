@@ -362,19 +362,28 @@ function Creator({ creator: shown, sources, now }: CreatorProps) {
   );
 }
 
-/** The facts about its creation; a field without a value is left out, whatever the reason. */
+/** The facts about its creation; one that it does not have is left out, an unread size is told. */
 function factRows(shown: CreatorView): [string, ComponentChildren][] {
   const { factory, creation_tx: tx, creation_block: block, code_size: code, chain } = shown;
   const told: [string, ComponentChildren][] = [];
   if (factory !== null) told.push(['Through the factory', <Address key="by" of={factory} />]);
   if (tx !== null) told.push(['Transaction', <Tx key="tx" of={tx} chain={chain} />]);
   if (block !== null) told.push(['Block', block.toLocaleString('en')]);
+  // A mint has no code of its own.
   if (code !== null) told.push(['Code', countWords(code, 'byte')]);
+  else if (chain !== 'solana') told.push(['Code', 'not read']);
   return told;
 }
 
 function Made({ shown: { record, launches, creator, chain, reason } }: { shown: CreatorView }) {
-  if (record !== null) return <Record record={record} />;
+  if (record !== null) {
+    return (
+      <>
+        <Record record={record} />
+        {reason !== null && <p class="quiet">{reason}</p>}
+      </>
+    );
+  }
   if (launches !== null) {
     const { launches_settled: settled, died, answer } = launches;
     return (

@@ -105,6 +105,7 @@ async function dataOf(made: Made, address = user) {
   return walletCex.data.parse(answer.data);
 }
 
+const throwBug = () => Promise.reject(new Error('test: a bug'));
 const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString();
 const tx = (n: number) => memoryTransfer(n, user, hot).tx;
 const TRANSFERS = [
@@ -340,6 +341,16 @@ describe('is silent', () => {
     const answer = await asked({}, tron);
     expect(answer).toMatchObject({ state: 'insufficient_evidence', subject: tron });
   });
+});
+
+test.each([
+  ['clusters', { entityClusters: { ...portsOf({}).entityClusters, clusterOf: throwBug } }],
+  ['histories', { transferHistory: { ...portsOf({}).transferHistory, neighbourhoods: throwBug } }],
+])('a bug of the port of %s is thrown, and makes no attribution', async (_, over) => {
+  const handler = walletCexHandler({ ...portsOf({}), ...over }) as Call;
+  const asked = { now: stillClock(), signal: new AbortController().signal };
+  const input = { params: { address: hot }, query: {}, body: undefined };
+  await expect(handler(input, asked)).rejects.toThrow('test: a bug');
 });
 
 describe('refuses', () => {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { formatIsoTime } from '../../chain/time.ts';
 import { Refusal } from '../../contract/refusals.ts';
-import { unread } from '../../evidence/reading.ts';
+import { basis, unread } from '../../evidence/reading.ts';
 import { why } from '../../evidence/reasons.ts';
 import { labelOf } from '../../ports/exchange-labels.suite.ts';
 import { imported } from '../../ports/imported-table.suite.ts';
 import type { ExchangeLabel, LabelChanges } from '../../ports/tables.ts';
 import { evm } from '../../testing/addresses.ts';
-import { keptTables } from '../../testing/imported-tables.ts';
+import { IMPORTED_AT, keptTables } from '../../testing/imported-tables.ts';
 import { CHANGES_CAVEAT, labelChangesHandler } from './label-changes.route.ts';
 import { exchangeLabels } from './labels.ts';
 
@@ -58,6 +59,15 @@ describe('says', () => {
         },
       ],
     });
+  });
+
+  test('of each change when its import completed, and reads the log by the clock of the store', async () => {
+    const { table, changes } = await logged();
+    const { completed_at } = await imported(table, 'one', [row(A)]);
+    const { body } = await bodyOf(changes);
+    expect(body).toMatchObject({ changes: [{ at: formatIsoTime(completed_at) }] });
+    const reading = await changes.newest({ beforeId: null, matchKey: null, limit: 1 });
+    expect(basis(reading).sources).toMatchObject([{ as_of: IMPORTED_AT }]);
   });
 
   test('that an address was never changed, once the log was read', async () => {

@@ -186,8 +186,13 @@ test('every route of a plan about one address is a section, or is left out for a
   const about = EVIDENCE_ROUTES.filter(({ method, access, path }) => {
     return method === 'GET' && access !== 'partner' && path.includes('{address}');
   });
+  const due = about.map(({ name }) => name);
   const named = [...inScan, ...Object.keys(LEFT_OUT)];
-  expect(about.map(({ name }) => name).sort()).toEqual(named.sort());
+  const missing = due.filter((name) => !named.includes(name));
+  expect(missing, 'add each to SECTION_ROUTES or, with the reason, to LEFT_OUT').toEqual([]);
+  const stale = named.filter((name) => !due.includes(name));
+  expect(stale, 'remove each: no route about an address of a plan has this name').toEqual([]);
+  expect(named, 'each stands in one place, once').toHaveLength(due.length);
 });
 
 describe('is silent', () => {

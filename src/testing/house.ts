@@ -305,6 +305,7 @@ export const EXCEPTIONS: Exceptions = {
     ...['unread', 'part', 'why', 'whyOf', 'whyUnanswered', 'whyNodeSilent'],
     ...['faulty', 'unreadable', 'unreadFor', 'silent', 'reject', 'onBug'],
   ],
+  readings: [FEATURES, SOURCES, STORES],
   adapters: [SOURCES],
   // Members of an outside's answer that it does not name are not read: `forms.ts` says why.
   dropping: ['src/sources/http/fetch.ts'],

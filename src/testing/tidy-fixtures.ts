@@ -228,12 +228,20 @@ export const RULE_FIXTURES: readonly Fixture[] = [
       ),
   ),
   form('filled in', SOURCE, 'const a = row.default(NONE);', 'p.catch(unread);'),
-  form(
-    'dropped rejection',
-    SOURCE,
-    'const all = await Promise.allSettled(pages);',
-    'const all = await Promise.all(pages);',
-  ),
+  ...[SOURCE, ROUTE, ADAPTER].flatMap((path) => [
+    form(
+      'dropped rejection',
+      path,
+      'const all = await Promise.allSettled(pages);',
+      'const all = await Promise.all(pages);',
+    ),
+    form(
+      'dropped rejection',
+      path,
+      'f((await Promise.allSettled(pages)).filter(isKept));',
+      'await Promise.allSettled(pages);',
+    ),
+  ]),
   form(
     'stripping schema',
     SOURCE,
@@ -246,6 +254,10 @@ export const RULE_FIXTURES: readonly Fixture[] = [
     ["f({ as_of: options.now(), kind: 'table' });", "f({ as_of: list.published, kind: 'table' });"],
     ["const at = now(); f({ as_of: at, kind: 'table' });", 'const at = now(); f({ at });'],
     ["const as_of = Math.floor(Date.now() / 1_000); f({ as_of, kind: 'table' });", 'f({ as_of });'],
+    [
+      "f({ as_of: new Date().getTime() / 1_000, kind: 'table' });",
+      "f({ as_of: new Date(day).getTime() / 1_000, kind: 'table' });",
+    ],
     [
       "function g(as_of) { return { as_of, kind: 'table' }; } g(now());",
       "function g(as_of) { return { as_of, kind: 'observation' }; } g(now());",
@@ -268,6 +280,7 @@ export const RULE_FIXTURES: readonly Fixture[] = [
       'if (!parsed.success) return false;',
     ],
     ['rows.flatMap((one) => (r.success ? [r.data] : []));', 'rows.map((one) => shaped(one));'],
+    ['rows.filter((one) => row.safeParse(one).success);', 'rows.filter((one) => one.is_out);'],
     [
       'const pools = told instanceof ProviderFault ? [] : told;',
       'told instanceof ProviderFault ? told : f(told);',

@@ -28,6 +28,7 @@ import {
 } from './tidy-source.ts';
 import {
   clocksIn,
+  dropsMalformed,
   dropsRejections,
   emptyForFault,
   failsSilently,
@@ -59,6 +60,8 @@ export type Exceptions = {
   readonly saysFailure: readonly string[];
   /** Speak to another process, where a failure is a message. */
   readonly failureMessages: readonly string[];
+  /** Between an outside or a store and an answer. */
+  readonly readings: readonly string[];
   /** Adapters: where an outside's answer becomes a reading. */
   readonly adapters: readonly string[];
   /** The one file of them that may name a schema that drops what it does not name. */
@@ -297,8 +300,8 @@ const RULES: { readonly [rule: string]: Rule } = {
   'filled in': (node, _, source, but) =>
     isAdapter(source, but) && fillsIn(node) ? textOf(source, node) : null,
 
-  'dropped rejection': (node, _, source, but) =>
-    isAdapter(source, but) && dropsRejections(node) ? textOf(source, node) : null,
+  'dropped rejection': (node, above, source, but) =>
+    isReading(source, but) && dropsRejections(node, above) ? textOf(source, node) : null,
 
   'stripping schema': (node, _, source, but) =>
     isAdapter(source, but) && !within(source.path, but.dropping) && strips(node)
@@ -316,7 +319,9 @@ const RULES: { readonly [rule: string]: Rule } = {
       : null,
 
   'empty for a fault': (node, _, source, but) =>
-    isAdapter(source, but) && emptyForFault(node, nothingsOf(source)) ? textOf(source, node) : null,
+    isAdapter(source, but) && (emptyForFault(node, nothingsOf(source)) || dropsMalformed(node))
+      ? textOf(source, node)
+      : null,
 
   'silent path': (node, _, source, but) => {
     if (!isAdapter(source, but) || within(source.path, but.failureAsValue)) return null;
@@ -361,6 +366,10 @@ const RULES: { readonly [rule: string]: Rule } = {
     return only || mocked ? textOf(source, node) : null;
   },
 };
+
+function isReading(source: SourceFile, but: Exceptions): boolean {
+  return within(source.path, but.readings) && !isTest(source.path);
+}
 
 function isAdapter(source: SourceFile, but: Exceptions): boolean {
   return within(source.path, but.adapters) && !isTest(source.path);

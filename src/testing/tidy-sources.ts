@@ -37,9 +37,21 @@ function chainBegin(node: Node): string {
   return nameOf(one);
 }
 
-/** Whether promises are awaited so that a rejection is one value among others. */
-export function dropsRejections(node: Node): boolean {
-  return node.type === 'MemberExpression' && nameOf(nodeAt(node, 'property')) === 'allSettled';
+/**
+ * Whether promises are awaited so that a rejection is one value among others. Where nothing is made
+ * of the values, their ends are waited for and nothing else.
+ */
+export function dropsRejections(node: Node, above: readonly Node[]): boolean {
+  if (node.type !== 'CallExpression' || calledName(node) !== 'allSettled') return false;
+  const isAwaited = above.at(-1)?.type === 'AwaitExpression';
+  return !(isAwaited && above.at(-2)?.type === 'ExpressionStatement');
+}
+
+/** Whether a row that was not understood is left out of a list as if it had not been there. */
+export function dropsMalformed(node: Node): boolean {
+  if (node.type !== 'CallExpression' || calledName(node) !== 'filter') return false;
+  const [keeps] = nodesAt(node, 'arguments');
+  return keeps !== undefined && holds(keeps, (one) => calledName(one) === 'safeParse');
 }
 
 /** Whether a schema silently drops the members that it does not name. */
@@ -134,6 +146,8 @@ function tellsTime(node: Node, clocks: Clocks): boolean {
 }
 
 function readsClock(node: Node): boolean {
+  const isDate = node.type === 'NewExpression' && nameOf(nodeAt(node, 'callee')) === 'Date';
+  if (isDate) return nodesAt(node, 'arguments').length === 0;
   return node.type === 'CallExpression' && calledName(node) === 'now';
 }
 

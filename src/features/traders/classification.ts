@@ -21,7 +21,6 @@ export const LABEL_NEEDS = {
   record_days_min: 28,
 } as const;
 
-/** A style: the bucket that shows it, in a mode. */
 export type Classification = {
   readonly labels: readonly StyleLabel[];
   readonly no_label: NoLabelReason | null;

@@ -40,6 +40,7 @@ const bucket = z.strictObject({
 export type Bucket = Readonly<z.output<typeof bucket>>;
 const partitions = <S extends z.ZodType>(of: S) =>
   z.strictObject({ session: of, weekpart: of, hour_of_day: of });
+/** A style: the bucket that shows it, in a mode. */
 const label = z.strictObject({
   label: z.string(),
   mode: z.enum(MODES),

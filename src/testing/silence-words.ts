@@ -8,7 +8,7 @@ const DENYING = new RegExp(
   [
     /\b(no|none|never|nothing|nobody|neither|nor|zero)\b/,
     /\b(not (found|seen|held|listed|flagged|labelled|linked|named)|without (any|a single))\b/,
-    /\b(absent|unflagged|unlabelled|unlinked|unlisted|untouched|(clean|clear|free) of)\b/,
+    /\b(absent|unlabelled|unlinked|unlisted|untouched|(clean|clear|free) of)\b/,
     // A count or a contraction: “contacts: 0.”, “0 transfers were met”, “it isn’t listed”.
     /:\s0(;|\.(?!\d)|$)|(^|\s)0 [a-z]+ (is|are|was|were)\b|n['’]t\b/,
   ]

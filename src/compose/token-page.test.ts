@@ -3,6 +3,7 @@
 
 import { expect, test } from 'vitest';
 import type { PageReading } from '../access/page-reading.ts';
+import { DAY_S } from '../chain/time.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { NOBODY } from '../contract/route.ts';
 import { why } from '../evidence/reasons.ts';
@@ -19,7 +20,6 @@ import { type TokenPagePorts, tokenShown } from './deployer-pages.ts';
 const FACTS = { simulated: false, version: '0', links: [], explorers: new Map() };
 const held = { simulated: false, as_of: STILL_NOW };
 const asked = { now: stillClock(), signal: new AbortController().signal };
-const DAY_S = 86_400;
 const MAKER = evm('maker');
 const TOKEN = evm('token');
 const WALLET = addressNamed('solana', 'launcher');

@@ -587,7 +587,8 @@ export function readSettings(env: { readonly [name: string]: string | undefined 
   const given = new Map<string, string>();
   for (const [name, text] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || IGNORED.some((pattern) => pattern.test(name))) continue;
-    if (text !== undefined && text.trim() !== '') given.set(name, text.trim());
+    const told = text?.trim();
+    if (told !== undefined && told !== '') given.set(name, told);
   }
   return given;
 }

@@ -56,6 +56,8 @@ describe.skipIf(NO_BROWSER !== null)(`a look ${NO_BROWSER ?? 'in Chromium'}`, ()
     const forGood = await serve(refused, [{}]);
     await expect(lookAt(browser, { base: forGood.base, path: '/' })).rejects.toThrow();
     expect(forGood.pages()).toBe(1);
+    const { base } = await serve(refused, Array(100).fill(OVERLOADED));
+    await expect(lookAt(browser, { base, path: '/' })).rejects.toThrow('stayed overloaded');
   });
 
   test('of a page that comes later opens it', async () => {
